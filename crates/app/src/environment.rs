@@ -37,7 +37,7 @@ pub const VARIABLES: &[Variable] = &[
     ),
     variable(
         "XDG_DATA_HOME, XDG_CONFIG_HOME, HOME",
-        &["run", "endure", "serve", "compare", "check", "history", "fleet"],
+        &["run", "endure", "serve", "report", "compare", "check", "history", "fleet"],
         "Directories of the history and the key, unless the variables above or an option name them.",
     ),
     variable(
@@ -62,7 +62,7 @@ pub const VARIABLES: &[Variable] = &[
     variable(
         "PATH",
         &["run", "fleet"],
-        "Absolute directories in which reference tools, ssh and Slurm are found.",
+        "Absolute directories in which reference tools, ssh, Slurm and kubectl are found.",
     ),
     variable(
         "SLURM_JOB_ID, SLURM_JOB_NODELIST",

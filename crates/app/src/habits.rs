@@ -18,13 +18,17 @@ pub const COMMANDS: &[(&[&str], &str)] = &[
     (&["server", "daemon", "listen", "iperf3", "iperf"], "proofmark serve"),
     (&["client", "connect"], "proofmark run network --peer HOST"),
     (&["machine", "system", "sysinfo", "hardware", "specs", "facts"], "proofmark info"),
-    (&["workloads", "tests", "benchmarks", "profiles", "checks"], "proofmark list workloads"),
+    (&["workloads", "tests", "benchmarks"], "proofmark list workloads"),
+    (&["profiles"], "proofmark list profiles"),
+    (&["checks"], "proofmark list checks"),
+    (&["formats"], "proofmark list formats"),
+    (&["terms"], "proofmark list terms"),
     (&["cluster", "nodes", "ssh", "slurm"], "proofmark fleet run"),
     (&["assert", "verify", "gate", "ci"], "proofmark check RUN"),
     (&["jitter", "disturbances"], "proofmark noise"),
     (&["define", "describe", "what", "why", "word"], "proofmark explain WORD"),
     (&["completion", "complete"], "proofmark completions SHELL"),
-    (&["environment", "env", "variables", "formats", "terms"], "proofmark explain environment"),
+    (&["environment", "env", "variables"], "proofmark explain environment"),
 ];
 
 /// Options that users of other tools type, and proofmark's.

@@ -124,7 +124,7 @@ fn numbered(id: i64, history: Option<&Path>) -> Result<(String, Run)> {
 pub fn newest(history: Option<&Path>) -> Result<Option<(String, Run)>> {
     // Without a home directory there is no history.
     let store = match place(history) {
-        Ok(Some(path)) => Store::open_existing(&path)?,
+        Ok(Some(path)) => open_existing(&path)?,
         Ok(None) | Err(_) => None,
     };
     let past = store.map_or_else(|| Ok(Vec::new()), |store| store.runs(&Filter::default()))?;

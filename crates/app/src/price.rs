@@ -17,7 +17,7 @@ const PERIODS: [(&str, f64); 8] = [
 /// Most characters of a currency.
 const LONGEST: usize = 5;
 
-const FORM: &str = "write RUN=AMOUNT/h, as in A=0.17/h or B=$95/month";
+const FORM: &str = "write RUN=AMOUNT/h, as in A=0.17/h or B=95USD/month";
 
 /// Reads the prices of all runs; `None` if there is no price. A price names its run by letter (A is
 /// the first), by position, by label or host name, or as on the command line. Prices without a name

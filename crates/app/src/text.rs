@@ -65,7 +65,7 @@ pub fn say(line: &str) {
 pub fn say_left_out(reason: &str) {
     match progress_mode() {
         ProgressMode::Jsonl => say_as("left_out", reason),
-        _ => say(&format!("proofmark: skipped: {reason}")),
+        _ => say(&format!("proofmark: left out: {reason}")),
     }
 }
 

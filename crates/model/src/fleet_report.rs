@@ -64,7 +64,7 @@ pub struct DifferingFact {
     pub what: String,
     /// The value of most nodes; null if there is none.
     pub usual: Option<String>,
-    /// The other values, at most 8.
+    /// The other values.
     pub others: Vec<FactValue>,
 }
 

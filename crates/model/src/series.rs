@@ -88,10 +88,10 @@ pub struct Drift {
     pub seconds: f64,
     /// The value at its two ends, within the range of the samples.
     pub ends: [f64; 2],
-    /// The change as a share of the value at the start; at least -1.
+    /// The change from one end to the other, as a share of the value at the start.
     pub share: f64,
-    /// The 95 % interval of the share; `None` if the samples are too few or too much alike their
-    /// neighbours.
+    /// The 95 % interval of the share, at least -1. `None` if the samples are too few or too much
+    /// alike their neighbours.
     pub ci95: Option<[f64; 2]>,
 }
 
@@ -112,15 +112,19 @@ impl Measurement {
         let values = || self.trials.iter().map(|t| t.value).filter(|v| v.is_finite() && *v > 0.0);
         let range = [values().reduce(f64::min)?, values().reduce(f64::max)?];
         // A line through a collapse may leave the range of the samples; no value did.
-        let [start, end] = [line.start, line.start + line.slope * seconds];
-        let [start, end] = [start, end].map(|v| v.clamp(range[0], range[1]));
-        let share = |slope: f64| (slope * seconds / start).max(-1.0);
+        let within = |value: f64| value.clamp(range[0], range[1]);
+        let start = within(line.start);
+        let end = |slope: f64| within(line.start + slope * seconds);
+        let share = (end(line.slope) - start) / start;
+        // The slope's own interval: that of clamped ends could shrink to nothing.
+        let slope_share = |slope: f64| (slope * seconds / start).max(-1.0);
+        let ci95 = line.ci95.map(|i| i.map(slope_share));
         let all = [line.slope, line.start].into_iter().chain(line.ci95.into_iter().flatten());
         all.clone().all(f64::is_finite).then(|| Drift {
             seconds,
-            ends: [start, end],
-            share: share(line.slope),
-            ci95: line.ci95.map(|i| i.map(share)),
+            ends: [start, end(line.slope)],
+            share,
+            ci95: ci95.map(|[low, high]| [low.min(share), high.max(share)]),
         })
     }
 }
@@ -144,7 +148,7 @@ mod tests {
         m.series = Some(Series { trend: with(-9.0, Some([-12.0, -6.0])), ..series(moment(0), 10) });
         let drift = m.drift().unwrap();
         assert_eq!((drift.seconds, drift.ends), (10.0, [100.0, 15.0]));
-        assert_eq!((drift.share, drift.ci95), (-0.9, Some([-1.0, -0.6])));
+        assert_eq!((drift.share, drift.ci95), (-0.85, Some([-1.0, -0.6])));
         assert!(drift.is_shown());
         m.series.as_mut().unwrap().trend = with(-9.0, Some([-12.0, 1.0]));
         assert!(!m.drift().unwrap().is_shown(), "it may be none");

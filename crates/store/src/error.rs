@@ -61,7 +61,7 @@ impl StoreError {
     pub(crate) fn too_old(path: &Path, found: i64) -> Self {
         let path = path.display();
         Self::new(format!(
-            "history {path} has version {found}, which is older than that of proofmark 0.2.0; move \
+            "history {path} has version {found}, of an early build of proofmark 0.2.0 or older; move \
              it away, and fill a new one with `proofmark history --add RUN...`"
         ))
     }

@@ -72,9 +72,9 @@ pub struct FleetRunArgs {
         help = format!("Rounds over all nodes, {}", rounds_text())
     )]
     pub rounds: u32,
-    /// Time for the first pass
+    /// Target time of the first pass
     ///
-    /// It applies if all nodes measure at once. It shortens rounds and skips none
+    /// No limit of the command: it shortens rounds and skips none. It applies if all nodes measure at once
     #[arg(hide_short_help = true, long, help_heading = "Measurement", value_name = "TIME", value_parser = parse_duration)]
     pub budget: Option<Duration>,
     /// Nodes measured at the same time [default: all]

@@ -55,7 +55,7 @@ pub struct Before {
     pub wait_quiet: Option<Duration>,
     /// Measure nothing if the machine is not quiet
     ///
-    /// Exit status 1. With --wait-quiet after that time
+    /// Exit status 1; with --wait-quiet, only after that wait
     #[arg(hide_short_help = true, long)]
     pub require_quiet: bool,
     /// Progress on standard error

@@ -16,7 +16,7 @@ use crate::text::say;
 /// Finds and reads the baseline of a run, and prints its number and date.
 pub(super) fn find(own: &Run, history: Option<&Path>) -> Result<ReadRun> {
     let path = history_file::file(history)?;
-    let store = Store::open_existing(&path)?;
+    let store = history_file::open_existing(&path)?;
     let all = store.map_or_else(|| Ok(Vec::new()), |s| s.runs(&Filter::default()))?;
     let mut passed = Passed::default();
     // The oldest comes first.

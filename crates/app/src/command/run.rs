@@ -13,7 +13,7 @@ use crate::cli::RunArgs;
 use crate::error::Outcome;
 use crate::measuring::{Shown, carry_out, print_before_run};
 use crate::quiet;
-use crate::text::{print, say};
+use crate::text::{print, say_left_out};
 
 pub fn run(args: &RunArgs) -> Result<Outcome> {
     let request = args.request();
@@ -22,7 +22,7 @@ pub fn run(args: &RunArgs) -> Result<Outcome> {
     // A run prints what this machine cannot do only if options ask for it by name.
     let unsupported = planned.unsupported.iter().filter(|_| args.dry_run || !args.set.is_empty());
     for reason in unsupported {
-        say(&format!("proofmark: skipped: {reason}"));
+        say_left_out(reason);
     }
     print_before_run(&machine, &planned);
     if args.dry_run {

@@ -54,7 +54,10 @@ impl Lab {
 
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = proofmark();
-        command.args(["run", "--json", "-"]);
+        command.arg("run");
+        if !arguments.contains(&"--dry-run") {
+            command.args(["--json", "-"]);
+        }
         for parameter in ["queue_depth=1", "block_size=4KB", "file_size=16MB", "engine=psync"] {
             command.args(["--set", &format!("disk.rand_read.{parameter}")]);
         }

@@ -38,9 +38,10 @@ fn reported(host: &Host, bus: &modules::Bus) -> (Formula, f64) {
         (Provenance::Assumed, "one per module, since their places name no channels".to_owned())
     };
     let reported = |name, value, unit| input(name, value, unit, Provenance::Reported, origin);
-    let bandwidth = Formula::from_input(reported("transfers", bus.transfers_per_s, "1/s"))
-        .times(reported("bytes_per_transfer", bus.bytes, "B"))
-        .times(input("channels", bus.channels as f64, "", source, how));
+    // The number of channels comes first, so that the ceiling is known only if that is.
+    let bandwidth = Formula::from_input(input("channels", bus.channels as f64, "", source, how))
+        .times(reported("transfers", bus.transfers_per_s, "1/s"))
+        .times(reported("bytes_per_transfer", bus.bytes, "B"));
     (bandwidth, REPORTED)
 }
 
@@ -128,8 +129,8 @@ fn bottleneck(ceiling: &Ceiling, _: &Capacity, share: &str) -> Bottleneck {
 
 #[cfg(test)]
 mod tests {
-    use proofmark_model::Probe;
     use proofmark_model::testing::memory_module;
+    use proofmark_model::{Probe, Reliance};
 
     use super::*;
     use crate::testing::*;
@@ -155,8 +156,9 @@ mod tests {
     fn transfers_are_not_doubled() {
         let c = on(&metal(2), &stream("read", 1)).unwrap();
         assert_eq!(c.value, BUS);
-        assert_eq!(c.inputs[2].source, Provenance::Assumed, "no channel is named");
-        assert_eq!(c.formula, "transfers x bytes_per_transfer x channels / moved_per_counted");
+        assert_eq!(c.inputs[0].source, Provenance::Assumed, "no channel is named");
+        assert_eq!(c.reliance(), Reliance::Assumed);
+        assert_eq!(c.formula, "channels x transfers x bytes_per_transfer / moved_per_counted");
     }
 
     #[test]

@@ -29,8 +29,9 @@ pub(super) static DRIFT: Check = Check {
          at the 5 % level, by more than the target from start to end. The finding lists what else \
          changed from the first third of the samples to the last: CPU quota, steal, other processes, \
          clock, temperature, other traffic. With such a cause and a change beyond the tolerance it is \
-         suspect, since the figure describes no part of the time; else it is a note. Quote the figure \
-         with its time, or sample until the value is steady.",
+         suspect, since the figure describes no part of the time. A change within the tolerance is a \
+         note, and so is every trend of a figure made of windows: its interval spans the change. \
+         Quote the figure with its time, or sample until the value is steady.",
     examine: Examine::Ours(drift),
 };
 
@@ -226,7 +227,7 @@ fn falling_rate(ctx: &Context, m: &Measurement) -> Option<Finding> {
 mod tests {
     use std::collections::BTreeMap;
 
-    use proofmark_model::{Cut, Policy, summarise_trials};
+    use proofmark_model::{Cut, FigureKind, Policy, summarise_trials};
 
     use super::*;
     use crate::series::tests::over_time as sampled;
@@ -272,11 +273,21 @@ mod tests {
                 c.steal_s = Some((1.0 - last) * i as f64 / 300.0);
             })
         };
+        let stolen = each_condition(falling(flops(1), 0.4), |i, c| {
+            c.steal_s = Some(0.6 * i as f64 / 300.0);
+        });
+        let windows = headed(in_windows(stolen.clone()), FigureKind::Attainable, 0.001);
         DRIFT.expect([
-            ("it falls", falling(rand_read(1), 0.4), note("^the rate fell by 60")),
-            ("and the hypervisor took it", busier(0.4), suspect("fell by 60 ... stolen by the")),
+            ("it falls", falling(rand_read(1), 0.4), note("^the rate fell by 59.7")),
+            ("and the hypervisor took it", busier(0.4), suspect("fell by 59 ... stolen by the")),
+            ("of flops without windows", stolen, suspect("fell by 59 ... stolen by the")),
+            ("in windows", windows, note("fell by 59 ... stolen by the")),
             ("within the tolerance", busier(0.85), note("fell by 15 ... stolen by the")),
-            ("it rises", sampled(rand_read(1), 300, |i| 1.0 + i as f64 / 300.0), note("rose by 1")),
+            (
+                "it rises",
+                sampled(rand_read(1), 300, |i| 1.0 + i as f64 / 300.0),
+                note("rose by 99"),
+            ),
             ("it stays", sampled(rand_read(1), 300, |_| 1.0), SILENT),
         ]);
     }

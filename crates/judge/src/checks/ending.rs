@@ -98,7 +98,7 @@ pub(super) static LEFT_OUT: Check = Check {
     id: "left_out",
     class: Class::CLAIM,
     title: "Left out for the time limit",
-    about: "A run ends within --budget, or within the time of its profile. Where the machine is slower \
+    about: "A run with --budget, or of a profile without named workloads, has a time limit. Where the machine is slower \
          than estimated, the time does not hold the minimum of all configurations. That is 8 rounds, or \
          3 trials of loads that are not cut. proofmark then leaves out those that are wanted least, \
          as late as possible. Rows of the summary stay longest, then one result of each table of the \

@@ -2,11 +2,14 @@
 //!
 //! AVX-512 of A has no counterpart on a B that ends at AVX2, and none of an ARM machine's sets has
 //! one on x86. Each machine would run a program with its best set, so the best of each are
-//! compared. The other sets that only one machine has are left out.
+//! compared. The other results whose set the other CPU lacks are left out, and counted.
+//!
+//! A CPU lacks a set that its features exclude. A set that it can run and that was not measured is
+//! missing: its results stay.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use proofmark_model::{Measurement, Params, Run, best, key};
+use proofmark_model::{Isa, Measurement, Params, Run, best, key};
 
 use super::pairs::{Match, Pair, describe_sizes, without_sizes};
 
@@ -17,41 +20,58 @@ type Key<'a> = (&'a str, Params, bool);
 /// The results of A and of B in one group.
 type Group<'a> = [Vec<&'a Measurement>; 2];
 
-/// Replaces results that only one run has by a pair of the best of each, where their instruction
-/// sets differ.
+/// The matched results.
+pub(super) struct Matched<'a> {
+    pub(super) pairs: Vec<Pair<'a>>,
+    /// Instruction sets of the results of A and of B that are left out, one for each result.
+    pub(super) left_out: [Vec<&'a str>; 2],
+}
+
+/// Replaces results of sets that the other CPU lacks by a pair of the best of each.
 pub(super) fn by_best<'a>(
     runs: [&'a Run; 2],
     letters: [char; 2],
     pairs: Vec<Pair<'a>>,
-) -> Vec<Pair<'a>> {
-    let mut out = pairs;
+) -> Matched<'a> {
+    let mut out = Matched { pairs, left_out: [const { Vec::new() }; 2] };
     for group in groups(runs).values() {
-        let own: [BTreeSet<&str>; 2] = [0, 1].map(|side| sets(runs[side], group, side));
-        let lone =
-            |m: &Measurement, side: usize| set(m).is_some_and(|set| !own[1 - side].contains(set));
-        let differ = (0..2).any(|side| group[side].iter().any(|m| lone(m, side)));
-        let unique = (0..2).all(|side| {
-            let measured: BTreeSet<_> = group[side].iter().map(|m| set(m)).collect();
-            measured.len() == group[side].len()
+        let lone = |m: &Measurement, side: usize| {
+            of_set(&group[1 - side], set(m)).is_none()
+                && lacks(runs[1 - side], runs[side], set(m).unwrap_or_default())
+        };
+        let lone = [0, 1].map(|side| {
+            let lone = group[side].iter().filter(|m| lone(m, side));
+            lone.map(|m| std::ptr::from_ref(*m)).collect::<Vec<_>>()
         });
         let [Some(a), Some(b)] = [best(&group[0]), best(&group[1])] else { continue };
-        if !differ || !unique {
+        if lone.iter().all(Vec::is_empty)
+            || !group.iter().all(|results| is_each_once(results))
+            || !is_best_known(b, [&group[1], &group[0]], &lone[0])
+            || !is_best_known(a, [&group[0], &group[1]], &lone[1])
+        {
             continue;
         }
-        let is_in = |m: &'a Measurement, side: usize| {
-            group[side].iter().any(|one| std::ptr::eq(*one, m)) && lone(m, side)
-        };
-        let place = out.iter().position(|p| p.in_a().is_some_and(|m| std::ptr::eq(m, a)));
-        let place = place.unwrap_or(out.len());
         if set(a) != set(b) {
             let named = [a, b].map(|m| set(m).unwrap_or_default().to_owned());
             let how = Match { sizes: describe_sizes([a, b], letters), best: Some(named) };
-            out.insert(place, Pair::Both(a, b, how));
+            let place = out.pairs.iter().position(|p| p.in_a().is_some_and(|m| std::ptr::eq(m, a)));
+            // After the pair of the same set, where there is one.
+            let place = place.map_or(out.pairs.len(), |place| place + 1);
+            out.pairs.insert(place, Pair::Both(a, b, how));
         }
-        out.retain(|pair| match pair {
-            Pair::Both(..) => true,
-            Pair::OnlyA(m) => !is_in(m, 0),
-            Pair::OnlyB(m) => !is_in(m, 1),
+        let left_out = &mut out.left_out;
+        out.pairs.retain(|pair| {
+            let (m, side) = match *pair {
+                Pair::Both(..) => return true,
+                Pair::OnlyA(m) => (m, 0),
+                Pair::OnlyB(m) => (m, 1),
+            };
+            let is_best = set(a) != set(b) && std::ptr::eq(m, [a, b][side]);
+            let is_left_out = !is_best && lone[side].contains(&std::ptr::from_ref(m));
+            if is_left_out {
+                left_out[side].extend(set(m));
+            }
+            !is_best && !is_left_out
         });
     }
     out
@@ -71,12 +91,50 @@ fn groups<'a>(runs: [&'a Run; 2]) -> BTreeMap<Key<'a>, Group<'a>> {
     groups
 }
 
-/// The instruction sets that a run measured in a group, or planned for its workload.
-fn sets<'a>(run: &'a Run, group: &Group<'a>, side: usize) -> BTreeSet<&'a str> {
-    let workload = group.iter().flatten().next().map(|m| m.workload.as_str());
-    let planned = run.plan.points.iter().filter(|p| Some(p.workload.as_str()) == workload);
-    let planned = planned.filter_map(|p| p.params.get(key::ISA));
-    group[side].iter().filter_map(|m| set(m)).chain(planned).collect()
+/// Returns true if the CPU of a run cannot run an instruction set that another run measured. Where
+/// the features are unknown, the architecture decides.
+fn lacks(run: &Run, other: &Run, set: &str) -> bool {
+    let has_flag = |run: &Run, flag: &str| {
+        let flags = run.host.cpu.isa.get();
+        flags.map(|flags| flags.iter().any(|one| one == flag))
+    };
+    match Isa::named(set) {
+        Some(Isa::Scalar) => false,
+        Some(isa) => {
+            let is_missing = |flag: &&str| has_flag(run, flag) == Some(false);
+            run.host.cpu.arch != "x86_64" || isa.flags().iter().any(is_missing)
+        }
+        // A set of another version of the program, such as `sve`: known by its flag alone.
+        None => has_flag(other, set) == Some(true) && has_flag(run, set) == Some(false),
+    }
+}
+
+/// Returns true if no set was measured twice, as with two sizes.
+fn is_each_once(results: &[&Measurement]) -> bool {
+    results.iter().enumerate().all(|(i, m)| of_set(&results[..i], set(m)).is_none())
+}
+
+/// Returns true if the best result of a run is known to be that of its machine. It is not where the
+/// run lacks the result of a set that its CPU has, and that is faster in the other run. Where the
+/// other run cannot tell, a wider set counts as faster.
+fn is_best_known(
+    own_best: &Measurement,
+    [own, other]: [&[&Measurement]; 2],
+    lone_in_other: &[*const Measurement],
+) -> bool {
+    let same = of_set(other, set(own_best));
+    let mut missing = other.iter().filter(|m| {
+        of_set(own, set(m)).is_none() && !lone_in_other.contains(&std::ptr::from_ref(**m))
+    });
+    let width = |m: &Measurement| Isa::ALL.iter().position(|isa| Some(isa.name()) == set(m));
+    missing.all(|m| match same {
+        Some(same) => best(&[same, *m]).is_some_and(|best| std::ptr::eq(best, same)),
+        None => width(m).zip(width(own_best)).is_none_or(|(missing, own)| missing < own),
+    })
+}
+
+fn of_set<'a>(results: &[&'a Measurement], wanted: Option<&str>) -> Option<&'a Measurement> {
+    results.iter().copied().find(|m| set(m) == wanted)
 }
 
 fn set(m: &Measurement) -> Option<&str> {

@@ -24,7 +24,7 @@ mod sums;
 mod tests;
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use proofmark_model::{
     Better, COMPARISON_SCHEMA, Comparability, ComparedFigure, ComparedPoint, ComparedRow,
@@ -80,8 +80,9 @@ pub fn compare(a: Named, b: Named, options: Options) -> Comparison {
     let names = Names::collect(a.run, b.run);
     let mut ranks = rank::Ranks::default();
     let (runs, letters) = ([a.run, b.run], [a.letter, b.letter]);
-    let pairs = instruction_sets::by_best(runs, letters, pairs::pairs(runs, letters));
-    let judged: Vec<(Pair, Result<Compared, String>)> = pairs
+    let matched = instruction_sets::by_best(runs, letters, pairs::pairs(runs, letters));
+    let judged: Vec<(Pair, Result<Compared, String>)> = matched
+        .pairs
         .into_iter()
         .map(|pair| {
             let compared = comparable::compared(runs, letters, &pair, &mut ranks);
@@ -93,19 +94,18 @@ pub fn compare(a: Named, b: Named, options: Options) -> Comparison {
     let (margins, delivered_margins) =
         (margins(|c| Some(&c.headline)), margins(|c| c.delivered.as_ref()));
     let rows = a.run.main_results().into_iter().flat_map(|(_, rows)| rows).collect();
-    let best_of_each = judged.iter().filter_map(|(pair, _)| match pair {
-        Pair::Both(m, _, how) if how.best.is_some() => Some(std::ptr::from_ref(*m)),
-        _ => None,
+    let of_same_set = judged.iter().filter_map(|(pair, _)| match pair {
+        Pair::Both(_, _, how) if how.best.is_some() => None,
+        pair => pair.in_a().map(std::ptr::from_ref),
     });
-    let best_of_each = best_of_each.collect();
-    let judge =
-        Judge { a, b, rows, best_of_each, names, margins, delivered_margins, facts: &facts };
+    let of_same_set = of_same_set.collect();
+    let judge = Judge { a, b, rows, of_same_set, names, margins, delivered_margins, facts: &facts };
     let points: Vec<ComparedPoint> =
         judged.into_iter().map(|(pair, compared)| judge.point(&pair, compared)).collect();
     let (a, b) = (side(a), side(b));
     Comparison {
         schema: Cow::Borrowed(COMPARISON_SCHEMA),
-        sentence: sentence::write(&points, &a, &b),
+        sentence: sentence::write(&points, &a, &b, &matched.left_out),
         a,
         b,
         subsystems: sums::all(&points, |s| judge.margins.for_subsystem(s)),
@@ -161,8 +161,9 @@ struct Judge<'a> {
     b: Named<'a>,
     /// Rows of A's first screen.
     rows: Vec<MainResult<'a>>,
-    /// Results of A that a pair has as the best instruction set; that pair fills their row.
-    best_of_each: Vec<*const Measurement>,
+    /// Results of A that have a pair of their own instruction set, or none. That of the best sets
+    /// takes no row from them.
+    of_same_set: BTreeSet<*const Measurement>,
     names: Names<'a>,
     margins: Margins,
     /// Margins of delivered figures next to another headline.
@@ -222,7 +223,7 @@ impl Judge<'_> {
     /// Place and title of a result of A on its first screen; the title is without the instruction
     /// set `own_set` of A, where B has another.
     fn row(&self, m: &Measurement, own_set: Option<&str>) -> Option<ComparedRow> {
-        if own_set.is_none() && self.best_of_each.contains(&std::ptr::from_ref(m)) {
+        if own_set.is_some() && self.of_same_set.contains(&std::ptr::from_ref(m)) {
             return None;
         }
         let place = self.rows.iter().position(|r| std::ptr::eq(r.measurement, m))?;

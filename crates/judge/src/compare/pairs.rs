@@ -3,7 +3,7 @@
 //! Results match by workload and parameters, and a series only with a series: a run may have both.
 //! The rest match again without sizes that the machine set, such as arrays of four times its
 //! last-level cache, if that leaves one candidate. The number of threads is never such a parameter:
-//! all of 4 CPUs and all of 8 are two configurations. Instruction sets that one machine lacks match
+//! all of 4 CPUs and all of 8 are two configurations. Instruction sets that one CPU lacks match
 //! as the best of each (`instruction_sets`).
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};

@@ -1,15 +1,15 @@
 //! Figures per unit of money.
 //!
 //! A rate is divided by the price of an hour: two machines do twice the work for twice the money. A
-//! time has no such figure, since a second machine does not shorten it.
+//! time has no such figure, since a second machine does not shorten it. Nor has a clock, which
+//! counts no work.
 
 use proofmark_model::{Better, Comparability, Measurement, PerPrice, Price};
 
 use super::reason::JudgedFigure;
 
 /// The figures of both results per unit of money: delivered where both have it, else the headline.
-/// `None` without prices, for a time, and where the
-/// ratio could not be judged.
+/// `None` without prices, for a time or a clock, and where the ratio could not be judged.
 pub(super) fn per_price(
     [price_a, price_b]: [Option<&Price>; 2],
     [a, b]: [Option<&Measurement>; 2],
@@ -20,7 +20,8 @@ pub(super) fn per_price(
     let judged = delivered.as_ref().or(headline.as_ref())?;
     let outcome = judged.figure.outcome;
     let decided = outcome.differs() || outcome == Comparability::NoDifferenceShown;
-    if judged.better == Better::Lower || !decided {
+    let is_rate = judged.better == Better::Higher && a?.unit.is_work();
+    if !is_rate || !decided {
         return None;
     }
     let value = |m: &Measurement| m.summary.as_ref()?.figure(judged.kind).value;

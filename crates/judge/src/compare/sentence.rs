@@ -5,13 +5,24 @@
 //! others are undecided. Results that are suspect, invalid, missing or not comparable are left out,
 //! and counted.
 
+use std::collections::BTreeSet;
+
 use proofmark_model::{
     Better, Comparability, ComparedFigure, ComparedPoint, Number, Side, Subsystem, Verdict,
-    and_list, counted,
+    and_list, clean_excerpt, counted,
 };
 
-/// Writes the sentence.
-pub(super) fn write(points: &[ComparedPoint], a: &Side, b: &Side) -> String {
+/// Most characters of the list of instruction sets.
+const LONGEST_LIST: usize = 120;
+
+/// Writes the sentence. `lacked` has the instruction sets of results of A and of B that are left
+/// out since the other CPU lacks them.
+pub(super) fn write(
+    points: &[ComparedPoint],
+    a: &Side,
+    b: &Side,
+    lacked: &[Vec<&str>; 2],
+) -> String {
     let rows = points.iter().any(|p| p.row.is_some());
     let of_a = points.iter().filter(|p| p.a.is_some() || p.b.is_some());
     let all: Vec<&ComparedPoint> =
@@ -26,6 +37,7 @@ pub(super) fn write(points: &[ComparedPoint], a: &Side, b: &Side) -> String {
         speeds(&parts, a.letter, b.letter),
         per_price(&parts, a, b),
         best_of_each(&all),
+        sets_left_out(lacked, [a.letter, b.letter]),
         left_out(&all, main),
     ];
     let text: Vec<String> = each.into_iter().flatten().collect();
@@ -96,32 +108,39 @@ impl<'a> Part<'a> {
         self.said.iter().any(|(_, said)| matches!(said, Said::Differs(..)))
     }
 
-    /// Returns `0.58 to 0.62 of A's CPU (2 of 3 results)`; `of` is `of A's`, or `of its`.
+    /// Returns `0.58 to 0.62 of A's CPU (2 of 3 results, 1 undisturbed)`; `of` is `of A's`. Where
+    /// all are undisturbed: `0.80 of A's undisturbed CPU`.
     fn range(&self, of: &str) -> String {
-        let undisturbed = self.said.iter().any(|(_, said)| matches!(said, Said::Differs(_, true)));
-        let what = if undisturbed { "undisturbed " } else { "" };
-        format!("{} {of} {what}{}", range(&self.speeds()), self.named())
+        let speeds = self.speeds();
+        let is_undisturbed = |said: &Said| matches!(said, Said::Differs(_, true));
+        let undisturbed = self.said.iter().filter(|(_, said)| is_undisturbed(said)).count();
+        let (what, some) = match undisturbed {
+            0 => ("", None),
+            n if n == speeds.len() => ("undisturbed ", None),
+            n => ("", Some(format!("{n} undisturbed"))),
+        };
+        format!("{} {of} {what}{}", range(&speeds), self.named(some))
     }
 
-    /// Returns `memory`, or `memory (2 of 3 results)` where others are undecided.
-    fn named(&self) -> String {
-        match (self.speeds().len(), self.said.len()) {
-            (decided, n) if decided == n => self.word.to_owned(),
-            (decided, n) => format!("{} ({decided} of {n} results)", self.word),
+    /// Returns `memory`, or `memory (2 of 3 results)` where others are undecided. `more` follows
+    /// in the parentheses.
+    fn named(&self, more: Option<String>) -> String {
+        let (decided, n) = (self.speeds().len(), self.said.len());
+        let count = (decided < n).then(|| format!("{decided} of {n} results"));
+        let notes: Vec<String> = [count, more].into_iter().flatten().collect();
+        match notes.is_empty() {
+            true => self.word.to_owned(),
+            false => format!("{} ({})", self.word, notes.join(", ")),
         }
     }
 }
 
 /// Returns what B delivers, where it does not differ, and where that is undecided.
 fn speeds(parts: &[Part], a: char, b: char) -> Option<String> {
-    let differing: Vec<String> = parts
-        .iter()
-        .filter(|p| p.differs())
-        .enumerate()
-        .map(|(i, p)| p.range(&if i == 0 { format!("of {a}'s") } else { "of its".to_owned() }))
-        .collect();
+    let differing: Vec<String> =
+        parts.iter().filter(|p| p.differs()).map(|p| p.range(&format!("of {a}'s"))).collect();
     let alike = parts.iter().filter(|p| !p.differs() && !p.speeds().is_empty());
-    let alike: Vec<String> = alike.map(Part::named).collect();
+    let alike: Vec<String> = alike.map(|p| p.named(None)).collect();
     let undecided = parts.iter().filter(|p| p.speeds().is_empty());
     let undecided: Vec<String> = undecided.map(|p| p.word.to_owned()).collect();
     let texts = [
@@ -141,21 +160,18 @@ fn speeds(parts: &[Part], a: char, b: char) -> Option<String> {
     (!texts.is_empty()).then(|| texts.join("; "))
 }
 
-/// Returns `per unit of money B delivers 1.4 of A's CPU`. Times have no such figure.
+/// Returns `per unit of money B delivers 1.4 of A's CPU`, of the results that count. Times and
+/// clocks have no such figure.
 fn per_price(parts: &[Part], a: &Side, b: &Side) -> Option<String> {
-    let factor = a.price.as_ref()?.per_hour / b.price.as_ref()?.per_hour;
+    a.price.as_ref().and(b.price.as_ref())?;
     let each = parts.iter().filter_map(|part| {
-        let rates = part.said.iter().filter(|(p, _)| p.better == Better::Higher);
-        let values: Vec<f64> = rates.filter_map(|(_, said)| Some(said.speed()? * factor)).collect();
+        let counted = part.said.iter().filter(|(_, said)| said.speed().is_some());
+        let values: Vec<f64> =
+            counted.filter_map(|(p, _)| Some(p.per_price.as_ref()?.value)).collect();
         (!values.is_empty()).then(|| (range(&values), part.word))
     });
-    let each: Vec<String> = each
-        .enumerate()
-        .map(|(i, (range, word))| match i {
-            0 => format!("{range} of {}'s {word}", a.letter),
-            _ => format!("{range} of its {word}"),
-        })
-        .collect();
+    let each: Vec<String> =
+        each.map(|(range, word)| format!("{range} of {}'s {word}", a.letter)).collect();
     Some(match each.is_empty() {
         true => "nothing is decided per unit of money".to_owned(),
         false => format!("per unit of money {} delivers {}", b.letter, and_list(&each)),
@@ -165,6 +181,25 @@ fn per_price(parts: &[Part], a: &Side, b: &Side) -> Option<String> {
 fn best_of_each(all: &[&ComparedPoint]) -> Option<String> {
     let any = all.iter().any(|p| p.best_of_each.is_some());
     any.then(|| "the instruction sets differ, so the best of each is compared".to_owned())
+}
+
+/// Returns `2 results are left out since the other CPU lacks their instruction set (avx2 in A, neon
+/// in B)`.
+fn sets_left_out(lacked: &[Vec<&str>; 2], letters: [char; 2]) -> Option<String> {
+    let n: usize = lacked.iter().map(Vec::len).sum();
+    let named = lacked.iter().zip(letters).filter(|(sets, _)| !sets.is_empty());
+    let named = named.map(|(sets, letter)| {
+        let sets: BTreeSet<&str> = sets.iter().copied().collect();
+        format!("{} in {letter}", and_list(sets))
+    });
+    let named = clean_excerpt(&named.collect::<Vec<_>>().join(", "), LONGEST_LIST);
+    let [is, their] = if n == 1 { ["is", "its"] } else { ["are", "their"] };
+    let results = counted(n as u64, "result");
+    (n > 0).then(|| {
+        format!(
+            "{results} {is} left out since the other CPU lacks {their} instruction set ({named})"
+        )
+    })
 }
 
 /// Returns `3 of 14 main results are left out: 2 suspect and 1 invalid`.

@@ -8,9 +8,6 @@ use proofmark_model::{DifferingFact, FactId, FactValue, GroupDifference, NodeFac
 use super::lines::{Lines, Node};
 use super::rule::FEWEST_NODES;
 
-/// Most values of a fact that are listed.
-const MOST_VALUES: usize = 8;
-
 /// Nodes that share the facts of their kind.
 pub(super) struct Group {
     pub(super) facts: Vec<NodeFact>,
@@ -46,7 +43,7 @@ impl Group {
             let usual = values.iter().find(|(_, names)| most(names)).map(|(v, _)| (*v).to_owned());
             let others = values.into_iter().filter(|(value, _)| Some(*value) != usual.as_deref());
             let others = others.map(|(value, nodes)| FactValue { value: value.to_owned(), nodes });
-            let others: Vec<FactValue> = others.take(MOST_VALUES).collect();
+            let others: Vec<FactValue> = others.collect();
             (!others.is_empty()).then(|| DifferingFact { what: what.to_owned(), usual, others })
         };
         names.into_iter().filter_map(differing).collect()

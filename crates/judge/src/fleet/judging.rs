@@ -10,7 +10,6 @@ use super::groups::Group;
 use super::lines::Lines;
 use super::rule::{FEWEST_NODES, LIMIT, Ruled};
 use super::words::{others, percent};
-use crate::statistics::median;
 use crate::words::counted;
 
 /// Most results that are named; the others are counted.
@@ -138,12 +137,22 @@ fn not_compared(lines: &Lines, group: &Group, holders: &Holders) -> Option<Strin
     let without: Vec<&str> =
         without.take(NAMED).map(|node| lines.nodes[*node].name.as_str()).collect();
     let lacks = agree(without.len() as u64, ["lacks", "lack"]);
-    Some(format!(
-        "only {} have a value of {title} ({}), and comparing needs {FEWEST_NODES}: {} {lacks} it",
-        counted(most.len() as u64, "node"),
-        KINDS[*place].as_str(),
-        and_list(&without)
-    ))
+    let (kind, without) = (KINDS[*place].as_str(), and_list(&without));
+    let all = group.nodes.len();
+    // Of many nodes, more than half must have a figure that is compared.
+    Some(if all / 2 < FEWEST_NODES {
+        let few = counted(most.len() as u64, "node");
+        format!(
+            "only {few} have a value of {title} ({kind}), and comparing needs {FEWEST_NODES}: \
+             {without} {lacks} it"
+        )
+    } else {
+        format!(
+            "only {} of {all} nodes have the same figure of {title} ({kind}), and comparing needs \
+             more than half: {without} {lacks} it",
+            most.len()
+        )
+    })
 }
 
 /// Smallest share of the threads' time, taken by other load from most nodes, that makes a verdict
@@ -164,7 +173,7 @@ pub(super) fn shared_load(lines: &Lines, group: &Group) -> Option<String> {
             causes.entry(name).or_insert((words, Vec::new())).1.push(share);
         }
     }
-    let lost = median(&sums).filter(|lost| *lost >= SHARED_LOAD)?;
+    let lost = most_reach(sums).filter(|lost| *lost >= SHARED_LOAD)?;
     let total = |(_, (_, shares)): &(&str, (&str, Vec<f64>))| shares.iter().sum::<f64>();
     let main = causes.into_iter().max_by(|a, b| total(a).total_cmp(&total(b)));
     let main = main.map(|(_, (words, _))| format!(", mostly {words}")).unwrap_or_default();
@@ -173,6 +182,12 @@ pub(super) fn shared_load(lines: &Lines, group: &Group) -> Option<String> {
          in a comparison; stop it, and measure again",
         percent(lost)
     ))
+}
+
+/// Returns the largest of the values that more than half of them reach; `None` without any.
+fn most_reach(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len().checked_sub(1)? / 2).copied()
 }
 
 /// Results that nodes of a group sent, with a value or a reason, of which no figure is required; in

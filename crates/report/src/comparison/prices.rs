@@ -1,9 +1,11 @@
 //! Figures per unit of money, where the machines have prices.
 
-use proofmark_model::{ComparedPoint, Comparison, Number, PerPrice, Side, format_factor};
+use proofmark_model::{
+    ComparedPoint, Comparison, FigureKind, Number, PerPrice, Side, format_factor,
+};
 
 use super::words::{point, same_result, signed};
-use crate::view::{Columns, Scale, Table, clean, grouped, plain};
+use crate::view::{Columns, Scale, Table, capital, clean, grouped, joined, plain};
 
 /// Returns `0.17 $/h`; `None` without a price.
 pub fn price(side: &Side) -> Option<String> {
@@ -26,18 +28,28 @@ pub fn table(all: &[Comparison]) -> Table {
     let Some(unit) = all.iter().find_map(|c| Some(clean(&c.a.price.as_ref()?.unit()))) else {
         return Table::default();
     };
-    let caption = format!(
-        "Delivered per unit of money: the figure for {unit}. Times are left out: a second machine \
-         does not shorten them."
-    );
     type Row<'a> = &'a ComparedPoint;
+    let kinds = rows.iter().flat_map(|(_, same)| same).filter_map(|p| kind(p));
+    let kinds: Vec<FigureKind> = kinds.collect();
+    let are_alike = kinds.iter().all(|kind| *kind == kinds[0]);
+    let of_which = match are_alike {
+        true => capital(kinds.first().map_or("", |kind| kind.as_str())),
+        false => "Figures".to_owned(),
+    };
+    let caption = format!(
+        "{of_which} per unit of money: the figure for {unit}. Times and clocks are left out: a \
+         second machine does not change them."
+    );
+    // Names the figure of a result where the caption does not.
+    let named = move |p: Row| kind(p).filter(|_| !are_alike).map_or("", |kind| kind.as_str());
     let figure = |value: f64, p: Row, number: &Option<Number>| {
         let scale = Scale::for_result([value], p.unit, (p.subsystem, p.random), &p.params);
         Some(signed(number.as_ref()?.verdict, scale.with_label(value)?))
     };
     let table = Columns::new(caption)
         .column("result", |p: &Row| {
-            p.row.as_ref().map_or_else(|| point(p), |row| clean(&row.title))
+            let title = p.row.as_ref().map_or_else(|| point(p), |row| clean(&row.title));
+            joined([&*title, named(p)], ", ")
         })
         .keys()
         .number("A", move |p| figure(p.per_price.as_ref()?.a, p, &p.a));
@@ -50,7 +62,9 @@ pub fn table(all: &[Comparison]) -> Table {
         table
             .number(&letter.to_string(), move |p| {
                 let (other, money) = find(p)?;
-                figure(money.b, other, &other.b)
+                // In several comparisons one result may have several kinds.
+                let name = if kind(p) == kind(other) { "" } else { named(other) };
+                Some(joined([name, &figure(money.b, other, &other.b)?], " "))
             })
             .number(&format!("{letter} / A"), move |p| Some(format_factor(find(p)?.1.value)))
             .number("95 %", move |p| find(p).and_then(|(_, money)| ends(money)))
@@ -59,7 +73,94 @@ pub fn table(all: &[Comparison]) -> Table {
     with_others.rows(rows.into_iter().map(|(_, same)| same[0]))
 }
 
+fn kind(p: &ComparedPoint) -> Option<FigureKind> {
+    p.per_price.as_ref().map(|money| money.figure)
+}
+
 fn ends(money: &PerPrice) -> Option<String> {
     let [low, high] = money.ci95?;
     Some(format!("{}–{}", format_factor(low), format_factor(high)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::borrow::Cow;
+
+    use proofmark_model::{
+        Better, COMPARISON_SCHEMA, Params, Price, Subsystem, Timestamp, Unit, Verdict, key, testing,
+    };
+
+    use super::*;
+
+    fn side(letter: char) -> Side {
+        Side {
+            letter,
+            name: "a".into(),
+            started: Timestamp::from_millis(1_000).unwrap(),
+            version: String::new(),
+            machine: String::new(),
+            profile: String::new(),
+            price: Some(Price { per_hour: 1.0, currency: "$".into() }),
+        }
+    }
+
+    /// `cpu.flops` on so many threads, with a price of that figure.
+    fn point(threads: u64, figure: FigureKind) -> ComparedPoint {
+        let number = || Some(Number { summary: testing::summary(1e9), verdict: Verdict::Valid });
+        ComparedPoint {
+            workload: "cpu.flops".into(),
+            name: String::new(),
+            row: None,
+            random: false,
+            subsystem: Subsystem::Cpu,
+            params: Params::default().with(key::THREADS, threads),
+            unit: Unit::FlopPerSecond,
+            better: Better::Higher,
+            a: number(),
+            b: number(),
+            figure: Some(figure),
+            headline: None,
+            delivered: None,
+            best_of_each: None,
+            per_price: Some(PerPrice { figure, a: 1e9, b: 2e9, value: 2.0, ci95: None }),
+            reason: String::new(),
+        }
+    }
+
+    /// A comparison with B by results of these figures, on 1 thread and so on.
+    fn comparison(figures: &[FigureKind]) -> Comparison {
+        let points = (1..).zip(figures).map(|(threads, figure)| point(threads, *figure));
+        Comparison {
+            schema: Cow::Borrowed(COMPARISON_SCHEMA),
+            a: side('A'),
+            b: side('B'),
+            sentence: String::new(),
+            differences: Vec::new(),
+            subsystems: Vec::new(),
+            points: points.collect(),
+        }
+    }
+
+    fn texts(table: &Table, column: usize) -> Vec<&str> {
+        table.rows.iter().map(|row| row.cells[column].text.as_str()).collect()
+    }
+
+    #[test]
+    fn the_caption_names_the_figure_or_each_result_does() {
+        use FigureKind::{Attainable, Delivered};
+        for (kind, name) in [(Delivered, "Delivered"), (Attainable, "Attainable")] {
+            let table = table(&[comparison(&[kind, kind])]);
+            let caption = format!("{name} per unit of money: the figure for 1 $/h. Times and");
+            assert!(table.caption.starts_with(&caption), "{}", table.caption);
+            assert_eq!(texts(&table, 0), ["cpu.flops"; 2]);
+        }
+        let mixed = table(&[comparison(&[Delivered, Attainable])]);
+        assert!(mixed.caption.starts_with("Figures per unit of money: "), "{}", mixed.caption);
+        assert_eq!(texts(&mixed, 0), ["cpu.flops, delivered", "cpu.flops, attainable"]);
+        // The second run has another figure than the row.
+        let several = table(&[comparison(&[Delivered]), comparison(&[Attainable])]);
+        assert_eq!(texts(&several, 0), ["cpu.flops, delivered"]);
+        assert_eq!(texts(&several, 2), ["2.000 GFLOP/s"]);
+        assert_eq!(texts(&several, 5), ["attainable 2.000 GFLOP/s"]);
+    }
 }

@@ -147,20 +147,22 @@ fn which_moved(c: &Comparison) -> Option<String> {
     ))
 }
 
-/// Returns the speeds of the subsystems if a difference is shown. Otherwise only of those whose
-/// results together exclude 1, which no single result shows.
+/// Returns the speeds of subsystems whose results together exclude 1 although no single result shows
+/// a difference. Where one does, the table has the medians.
 fn speeds(c: &Comparison, t: &Tally) -> Option<String> {
     let b = c.b.letter;
-    let shown = t.slower + t.faster > 0;
     let excludes_1 = |r: &Ratio| r.ci95.is_some_and(|[low, high]| high < 1.0 || low > 1.0);
     let speed = |s: &ComparedSubsystem| {
-        let ratio = s.speed.as_ref().filter(|r| shown || excludes_1(r))?;
-        let ends = interval(ratio).filter(|_| !shown).map(|ends| format!(" ({ends})"));
-        let ends = ends.unwrap_or_default();
+        let ratio = s.speed.as_ref().filter(|r| excludes_1(r))?;
+        let ends = interval(ratio).map(|ends| format!(" ({ends})")).unwrap_or_default();
         Some(format!("{} {}{ends}", s.subsystem, format_factor(ratio.median)))
     };
     let speeds: Vec<String> = c.subsystems.iter().filter_map(speed).collect();
-    let first = if shown { "Median" } else { "All results together show a difference: median" };
-    (t.compared > 0 && !speeds.is_empty())
-        .then(|| format!(" {first} speed of {b} relative to A: {}.", speeds.join(", ")))
+    let are_new = t.compared > 0 && t.slower + t.faster == 0 && !speeds.is_empty();
+    are_new.then(|| {
+        let speeds = speeds.join(", ");
+        format!(
+            " All results together show a difference: median speed of {b} relative to A: {speeds}."
+        )
+    })
 }

@@ -3,7 +3,10 @@
 use proofmark_model::{DifferingFact, FactValue, FleetGroup, FleetReport, GroupDifference};
 
 use super::words::{self, group_name, named};
-use crate::view::{clean, joined};
+use crate::view::{clean, counted, joined};
+
+/// Maximum of values of a fact that are listed; the others are counted.
+const VALUES: usize = 8;
 
 pub struct Group {
     /// `Group A`; empty where there is only one.
@@ -57,7 +60,45 @@ fn differing(fact: &DifferingFact) -> String {
         let nodes = named(one.nodes.iter().map(String::as_str));
         format!("{} on {nodes}", clean(&one.value))
     };
-    let values = joined(fact.others.iter().map(value), ", ");
+    // One more value is as short as its count.
+    let listed = if fact.others.len() > VALUES + 1 { VALUES } else { fact.others.len() };
+    let (listed, rest) = fact.others.split_at(listed);
+    let mut values = joined(listed.iter().map(value), ", ");
+    if !rest.is_empty() {
+        let nodes: usize = rest.iter().map(|one| one.nodes.len()).sum();
+        values += &format!(" and {} more values on {}", rest.len(), counted(nodes as u64, "node"));
+    }
     let usual = fact.usual.as_deref().map(|usual| format!(" ({} on the others)", clean(usual)));
     format!("{} {values}{}", clean(&fact.what), usual.unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A fact with so many values, each on one of 40 nodes, that most nodes do not have.
+    fn distinct(values: usize, usual: Option<&str>) -> DifferingFact {
+        let other = |i| FactValue { value: format!("v{i}"), nodes: vec![format!("n{i}")] };
+        DifferingFact {
+            what: "disk".into(),
+            usual: usual.map(str::to_owned),
+            others: (1..=values).map(other).collect(),
+        }
+    }
+
+    #[test]
+    fn values_beyond_the_list_are_counted_with_their_nodes() {
+        let first = "disk v1 on n1, v2 on n2, v3 on n3, v4 on n4, v5 on n5, v6 on n6, v7 on n7, v8 \
+                     on n8";
+        let many = |fact: &DifferingFact| differing(fact).strip_prefix(first).unwrap().to_owned();
+        assert_eq!(
+            many(&distinct(19, Some("sda"))),
+            " and 11 more values on 11 nodes (sda on the others)"
+        );
+        let mut shared = distinct(10, None);
+        shared.others[9].nodes.push("n11".into());
+        assert_eq!(many(&shared), " and 2 more values on 3 nodes");
+        assert_eq!(many(&distinct(9, Some("sda"))), ", v9 on n9 (sda on the others)");
+        assert_eq!(many(&distinct(8, None)), "");
+    }
 }

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use proofmark_model::{Ending, Plan, PlannedSeries, Subsystem};
 
-use super::{Means, State, least_trials, turn_s, warm_trials};
+use super::{Means, State, least_trials, turn_s, warm_up_s};
 use crate::set_up::{self, Prepared, SetUp};
 
 /// The time limit that ends a run.
@@ -226,14 +226,13 @@ impl Estimate {
         let point = &plan.points[place];
         let workload = (means.find)(&point.workload);
         let turn_s = workload.map_or(0.0, |w| turn_s(w, &point.params, &plan.policy));
-        let is_cut = workload.is_some_and(|w| w.spec().work.cut().has_slices());
         let series_s = plan
             .series_of(place)
             .map(|series| SERIES_S.max(SAMPLES * series.every_s).min(series.for_s));
         Self {
             subsystem: workload.map(|w| w.spec().subsystem),
             turn_s,
-            warm_s: if is_cut { 0.0 } else { turn_s * warm_trials(turn_s) },
+            warm_s: workload.map_or(0.0, |w| warm_up_s(w, turn_s)),
             least: workload.map_or(0, |w| least_trials(w, &plan.policy)),
             series_s,
         }

@@ -11,82 +11,31 @@ mod pairs;
 mod series;
 #[cfg(test)]
 mod tests;
+mod turns;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use proofmark_engine::{Clock, Launcher, Request, SLICED_AHEAD_S, Session, Stop, Taken, Workload};
-use proofmark_model::{Cut, Ending, LOOKS, Params, Plan, Point, Policy, RawMeasurement, Summary};
+use proofmark_engine::{Clock, Launcher, Request, Session, Stop, Taken, Workload};
+use proofmark_model::{Cut, Ending, LOOKS, Plan, Point, Policy, RawMeasurement, Summary};
 use proofmark_reference::Tool;
 
 use crate::event::{Event, Observer, Step};
 use crate::pairs::Pairs;
 use crate::record::RunFile;
 use crate::set_up;
-use crate::steady::{AGREEING, is_steady};
+use crate::steady::is_steady;
 use crate::tool::ToolRunner;
 pub use limit::Deadline;
 use limit::Limit;
+use turns::WARM_S;
+pub use turns::{fewest_trials, least_trials, turn_s, warm_trials, warm_up_s};
 
 /// Maximum configurations of a group. Each has its threads; all but those of memory have a process.
 const GROUP: usize = 64;
 
 /// Maximum threads of a group.
 const GROUP_THREADS: u64 = 1024;
-
-/// Trials that every configuration gets, whatever the budget: as many as an interval needs, or 3.
-pub const fn fewest_trials(for_interval: bool) -> u32 {
-    if for_interval { LOOKS[0] as u32 } else { 3 }
-}
-
-/// Workloads of single operations whose trials together take at most this long, in seconds, get the
-/// trials of an interval whatever the budget.
-const SHORT_S: f64 = 2.0;
-
-/// [`fewest_trials`] of a workload; fewer where the policy requests fewer.
-pub fn least_trials(workload: &dyn Workload, policy: &Policy) -> u32 {
-    let id = &workload.spec().id;
-    let cut = workload.spec().work.cut();
-    let (asked, most) = policy.trials_for(id);
-    let takes_s = f64::from(asked) * policy.trial_s_for(id);
-    match cut == Cut::Single && takes_s <= SHORT_S {
-        true => fewest_trials(true).min(asked),
-        // A few trials of a fixed number are cut into enough rounds together.
-        false => fewest_trials(cut.has_slices()).min(most),
-    }
-}
-
-/// Timed seconds after which a configuration is warm: a longer trial becomes steady within itself.
-const WARM_S: f64 = 2.0;
-
-/// Seconds between two trials.
-const BETWEEN_S: f64 = 0.006;
-
-/// Number of warm-up trials of so many seconds each.
-pub fn warm_trials(seconds: f64) -> f64 {
-    (WARM_S / seconds).ceil().clamp(1.0, AGREEING as f64)
-}
-
-/// Estimated seconds from the start of a trial, its untimed part included, to the next one.
-pub fn turn_s(workload: &dyn Workload, params: &Params, policy: &Policy) -> f64 {
-    let has_slices = workload.spec().work.cut().has_slices();
-    let ahead_s = if has_slices { SLICED_AHEAD_S } else { 0.0 };
-    let needs = workload.needs(params);
-    let trial_s = needs.trial_s(policy.trial_s_for(&workload.spec().id));
-    let threads = params.threads() as f64;
-    let Some(rounds) = policy.quota.filter(|rounds| rounds.quota.limits(threads)) else {
-        return trial_s + ahead_s + BETWEEN_S;
-    };
-    let is_fixed = needs.fixed_s.is_some();
-    let lead_in_s = if has_slices { rounds.lead_in_s(threads) } else { 0.0 };
-    let trial_s = match rounds.quota.cpus {
-        // A fixed amount of work takes as much longer.
-        Some(cpus) if is_fixed => trial_s * threads / cpus,
-        _ if has_slices => rounds.round_s(trial_s, threads),
-        _ => trial_s,
-    };
-    trial_s + ahead_s + lead_in_s + BETWEEN_S
-}
 
 /// The means of a run: all that a test replaces.
 #[derive(Clone, Copy)]
@@ -193,9 +142,7 @@ impl State<'_, '_, '_> {
             let (turn_s, most) =
                 (turn_s(workload, params, self.policy()), self.policy().trials_for(id).1);
             let longest_s = self.policy().point_s_for(id).unwrap_or(f64::INFINITY);
-            let is_cut = workload.spec().work.cut().has_slices();
-            let warm_s = if is_cut { 0.0 } else { turn_s * warm_trials(turn_s) };
-            warm_s + (turn_s * f64::from(most)).min(longest_s)
+            warm_up_s(workload, turn_s) + (turn_s * f64::from(most)).min(longest_s)
         };
         places.filter(|place| self.plan.series_of(*place).is_none()).map(seconds).sum()
     }

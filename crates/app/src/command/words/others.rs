@@ -42,13 +42,13 @@ pub const OTHERS: &[Words] = &[
     ),
     (
         "no_difference_shown",
-        "Comparison: the interval lies within the margin",
+        "Comparison: the interval of the ratio reaches into the margin, so chance may explain it",
         "A smaller difference may exist; smallest detectable slowdown says how small.",
     ),
     (
         "not_comparable",
-        "Comparison: the two figures do not measure the same",
-        "Another configuration, another method or version, or samples that differ too much.",
+        "Comparison: the two figures decide nothing",
+        "They measure another configuration or by another method, are invalid, have too few trials, or differ too much within a run. The reason is printed.",
     ),
     (
         "difference",
@@ -58,7 +58,7 @@ pub const OTHERS: &[Words] = &[
     (
         "run_machine",
         "Columns of csv (compare): the run, the baseline A, and their machines",
-        "run is the letter of the run; run_name and baseline_name are host names or labels.",
+        "run is the letter of the run; run_name and baseline_name are what the user typed, or the path of a number of the history.",
     ),
     (
         "ratio_ci95_low",
@@ -105,13 +105,13 @@ pub const OTHERS: &[Words] = &[
     ),
     (
         "unverified",
-        "State: a result of the node failed its checks",
-        "Its figures are not used. Exit status 5, if no node is slow.",
+        "State: a node with too little data to call it healthy or slow",
+        "`fleet report` prints the reason. Exit status 5, if no node is slow.",
     ),
     (
         "not_compared",
-        "State: too few results or nodes to compare",
-        "A group needs several nodes of the same kind.",
+        "State: a fleet of at most 3 nodes, or a group with too few nodes of the same kind",
+        "The report shows their shares of ceilings instead.",
     ),
     (
         "healthy",
@@ -142,12 +142,7 @@ pub const OTHERS: &[Words] = &[
     (
         "spread",
         "Column: variation of a figure between nodes",
-        "Of healthy nodes, as a share of the median.",
-    ),
-    (
-        "spread_between_nodes",
-        "Column: variation of a figure between nodes",
-        "Of healthy nodes, as a share of the median.",
+        "Standard deviation between the nodes of a group in the deciding round, moderated by the other groups, as a share of the median.",
     ),
     // History.
     (

@@ -121,7 +121,7 @@ pub const RESULTS: &[Words] = &[
     (
         "placement",
         "Where the CPUs of two threads are: near or far",
-        "SMT siblings share a core. Else the time that a cache line takes to the other CPU and back: some 50 to 100 ns is near (one cache or chip), 200 ns and more is far (another chip or socket). In a virtual machine the hypervisor may move them at any time, so proofmark measures it before and after each round.",
+        "SMT siblings share a core. Otherwise it is the time that a cache line takes to the other CPU and back. Of several such times in a run, the shortest is near and the longest far, as on another chip or socket. A hypervisor may move vCPUs at any time, so proofmark measures it before and after each round.",
     ),
     (
         "of_the_time",

@@ -20,7 +20,7 @@ fn the_sentence_has_a_range_for_each_subsystem() {
     let a = || machine([1.0; 5]);
     assert_eq!(
         sentence(a(), machine([0.581, 0.619, 1.0, 0.5, 1.0])),
-        "B delivers 0.58 to 0.62 of A's CPU and 0.50 of its disk; no difference shown in memory and \
+        "B delivers 0.58 to 0.62 of A's CPU and 0.50 of A's disk; no difference shown in memory and \
          network."
     );
     assert_eq!(
@@ -46,7 +46,7 @@ fn what_does_not_count_is_left_out_and_counted() {
     (b[3].trials, b[3].summary) = (Vec::new(), None);
     assert_eq!(
         sentence(a(), b.clone()),
-        "B delivers 0.50 of A's CPU (1 of 2 results) and 0.50 of its network; memory and disk \
+        "B delivers 0.50 of A's CPU (1 of 2 results) and 0.50 of A's network; memory and disk \
          undecided; 3 of 5 results are left out: 1 suspect, 1 invalid and 1 missing."
     );
     // It counts on either side, and once.
@@ -80,29 +80,40 @@ fn an_interval_that_reaches_beyond_the_margin_decides_nothing() {
     assert!(p.headline.unwrap().is_within_margin());
 }
 
+/// `cpu.flops` at that multiple of the usual rate, of which even and odd trials delivered these
+/// shares.
+fn undisturbed(factor: f64, shares: [f64; 2]) -> Measurement {
+    let mut m = scaled(flops(1), factor);
+    for (i, t) in m.trials.iter_mut().enumerate() {
+        t.rounds = vec![Round {
+            seconds: t.seconds,
+            delivered: shares[i % 2] * t.value,
+            typical: Some(t.value),
+            attainable: Some(t.value),
+            clean_s: 0.05,
+            ..Round::default()
+        }];
+    }
+    m.summary =
+        proofmark_model::summarise_trials(proofmark_model::Cut::Core, m.unit, &m.trials, false);
+    m
+}
+
 #[test]
 fn a_machine_that_differs_undisturbed_is_called_so() {
     // The attainable figure differs by a tenth, and so much was taken from both that delivered
     // shows nothing.
-    let taken = |factor: f64| {
-        let mut m = scaled(flops(1), factor);
-        for (i, t) in m.trials.iter_mut().enumerate() {
-            let share = if i % 2 == 0 { 0.95 } else { 0.3 };
-            t.rounds = vec![Round {
-                seconds: t.seconds,
-                delivered: share * t.value,
-                typical: Some(t.value),
-                attainable: Some(t.value),
-                clean_s: 0.05,
-                ..Round::default()
-            }];
-        }
-        m.summary =
-            proofmark_model::summarise_trials(proofmark_model::Cut::Core, m.unit, &m.trials, false);
-        m
-    };
+    let taken = |factor: f64| undisturbed(factor, [0.95, 0.3]);
     let text = sentence(vec![taken(1.0)], vec![taken(0.8)]);
     assert_eq!(text, "B delivers 0.80 of A's undisturbed CPU.");
+    // Of several results only that one is undisturbed.
+    let text = sentence(vec![taken(1.0), iops(1)], vec![taken(0.8), scaled(iops(1), 0.5)]);
+    assert_eq!(text, "B delivers 0.50 to 0.80 of A's CPU (1 undisturbed).");
+    let unusable = suspect(iops(2), "steal", 0.5);
+    let a = vec![taken(1.0), iops(1), unusable.clone()];
+    let text = sentence(a, vec![taken(0.8), scaled(iops(1), 0.5), unusable]);
+    let parts = "B delivers 0.50 to 0.80 of A's CPU (2 of 3 results, 1 undisturbed); ";
+    assert!(text.starts_with(parts), "{text}");
 }
 
 fn price(per_hour: f64) -> Price {
@@ -137,8 +148,8 @@ fn prices_give_figures_per_unit_of_money_of_rates_alone() {
     assert_eq!((time.better, &time.per_price), (Better::Lower, &None));
     assert!(
         c.sentence.contains(
-            "; per unit of money B delivers 2.0 of A's CPU, 4.0 of its memory, 2.0 of its disk and \
-             4.0 of its network"
+            "; per unit of money B delivers 2.0 of A's CPU, 4.0 of A's memory, 2.0 of A's disk and \
+             4.0 of A's network"
         ),
         "{}",
         c.sentence
@@ -178,6 +189,20 @@ fn each_text_names_the_run_by_its_letter() {
     assert!(all.contains("array size 1 GiB in A, 2 GiB in D"), "{all}");
 }
 
+const WIDE: [&str; 3] = ["avx2", "avx512f", "fma"];
+const NARROW: [&str; 2] = ["avx2", "fma"];
+const ARM: [&str; 2] = ["neon", "sve"];
+
+/// A run of these instruction sets on a host whose CPU has these features.
+fn on(features: &[&str], sets: &[(&str, f64)]) -> Run {
+    let mut run = run(sets.iter().map(|(set, factor)| with_set(set, *factor)).collect());
+    run.host.cpu.isa = Probe::known(features.iter().map(|f| (*f).to_owned()).collect(), "test");
+    if features.contains(&"neon") {
+        run.host.cpu.arch = "aarch64".to_owned();
+    }
+    run
+}
+
 /// `cpu.flops` on two threads with that instruction set, at that multiple of the usual rate.
 fn with_set(isa: &str, factor: f64) -> Measurement {
     let mut m = scaled(flops(2), factor);
@@ -187,10 +212,9 @@ fn with_set(isa: &str, factor: f64) -> Measurement {
 
 #[test]
 fn the_best_of_each_machines_instruction_sets_are_compared() {
-    let all = |sets: &[(&str, f64)]| run(sets.iter().map(|(s, f)| with_set(s, *f)).collect());
-    let wide = all(&[("scalar", 0.25), ("avx2", 1.0), ("avx512", 2.0)]);
-    let narrow = all(&[("scalar", 0.25), ("avx2", 1.0)]);
-    let arm = all(&[("scalar", 0.25), ("neon", 0.5), ("sve", 1.0)]);
+    let wide = on(&WIDE, &[("scalar", 0.25), ("avx2", 1.0), ("avx512", 2.0)]);
+    let narrow = on(&NARROW, &[("scalar", 0.25), ("avx2", 1.0)]);
+    let arm = on(&ARM, &[("scalar", 0.25), ("neon", 0.5), ("sve", 1.0)]);
     let best = |a: &Run, b: &Run| {
         let c = compared(a, b);
         assert!(c.points.iter().all(|p| !p.reason.contains("only in") && !p.gone()), "{c:?}");
@@ -208,13 +232,104 @@ fn the_best_of_each_machines_instruction_sets_are_compared() {
     assert_eq!(best(&wide, &narrow), (sets("avx512", "avx2"), 50.0, 3));
     assert_eq!(best(&narrow, &wide), (sets("avx2", "avx512"), 200.0, 3));
     assert_eq!(best(&wide, &arm), (sets("avx512", "sve"), 50.0, 2));
+    // The others are counted and named.
+    let left_out = |a: &Run, b: &Run| compared(a, b).sentence.contains("left out since");
+    let text = "; 2 results are left out since the other CPU lacks their instruction set (avx2 in \
+                A, neon in B).";
+    let c = compared(&wide, &arm);
+    assert!(c.sentence.ends_with(text), "{}", c.sentence);
+    assert!(!left_out(&wide, &narrow) && !left_out(&narrow, &wide));
+    // Each run may have its best set alone.
+    let best_alone = on(&WIDE, &[("avx512", 2.0)]);
+    let narrow_alone = on(&NARROW, &[("avx2", 1.0)]);
+    assert_eq!(best(&best_alone, &narrow_alone), (sets("avx512", "avx2"), 50.0, 1));
+    assert_eq!(best(&narrow_alone, &best_alone), (sets("avx2", "avx512"), 200.0, 1));
     // Sets that both have are compared as before.
     assert!(compared(&wide, &wide).points.iter().all(|p| p.best_of_each.is_none()));
-    // A set that B planned and did not measure is missing, not unknown to it.
-    let mut stopped = narrow.clone();
-    stopped.plan.points.extend(wide.measurements.iter().map(Measurement::point));
-    let c = compared(&wide, &stopped);
-    assert!(c.points[2].gone() && c.points[2].reason.contains("only in A"), "{c:?}");
-    let cpu = c.subsystems.iter().find(|s| s.subsystem == Subsystem::Cpu).unwrap();
-    assert_eq!(cpu.gone, 1);
+}
+
+#[test]
+fn a_set_that_the_cpu_has_is_missing_and_not_lacked() {
+    let all = [("scalar", 0.25), ("avx2", 1.0), ("avx512", 2.0)];
+    let whole = on(&WIDE, &all);
+    // One host, planned or not: the results are gone, and no other set replaces them.
+    for planned in [false, true] {
+        let mut part = on(&WIDE, &all[1..2]);
+        if planned {
+            part.plan.points.extend(whole.measurements.iter().map(Measurement::point));
+        }
+        let c = compared(&whole, &part);
+        assert!(c.fails() && c.points.len() == 3, "{c:?}");
+        assert!(c.points[0].gone() && c.points[2].gone(), "{c:?}");
+        assert!(c.points[2].reason.contains("only in A"), "{}", c.points[2].reason);
+        let cpu = c.subsystems.iter().find(|s| s.subsystem == Subsystem::Cpu).unwrap();
+        assert_eq!(cpu.gone, 2);
+        for c in [c, compared(&part, &whole)] {
+            assert!(c.points.iter().all(|p| p.best_of_each.is_none()), "{c:?}");
+            assert!(!c.sentence.contains("instruction set"), "{}", c.sentence);
+        }
+        assert!(!compared(&part, &whole).fails());
+    }
+    let scalar = on(&WIDE, &all[..1]);
+    let alike = "No difference between A and B is shown in CPU.";
+    assert_eq!(compared(&scalar, &whole).sentence, alike);
+    // A CPU that lacks one set may have lost the result of another.
+    let c = compared(&whole, &on(&NARROW, &all[1..2]));
+    let gone: Vec<_> = c.points.iter().filter(|p| p.gone()).map(|p| p.name.as_str()).collect();
+    assert_eq!(gone, ["scalar, 2 threads"]);
+    assert!(c.points.iter().any(|p| p.best_of_each.is_some()));
+    // Its best set is unknown if it did not measure a faster one.
+    let c = compared(&whole, &on(&NARROW, &all[..1]));
+    assert!(c.fails() && c.points.iter().all(|p| p.best_of_each.is_none()), "{c:?}");
+    assert_eq!(c.points.iter().filter(|p| p.gone()).count(), 2);
+}
+
+#[test]
+fn the_best_of_each_takes_no_row_from_a_pair_of_one_set() {
+    // Enough results for declared rows.
+    let with_rows = |host: &[&str], sets: &[(&str, f64)]| {
+        let mut run = on(host, sets);
+        run.measurements.extend((0..20).map(|i| sweep("read", 1, 4096 << i)));
+        run
+    };
+    let wide = with_rows(&WIDE, &[("avx2", 1.0), ("avx512", 2.0)]);
+    let narrow = with_rows(&NARROW, &[("avx2", 1.0)]);
+    let rows = |a: &Run, b: &Run| -> Vec<bool> {
+        let c = compared(a, b);
+        let flops = c.points.iter().filter(|p| p.workload == "cpu.flops" && p.row.is_some());
+        flops.map(|p| p.best_of_each.is_some()).collect()
+    };
+    assert_eq!(rows(&narrow, &wide), [false]);
+    assert_eq!(rows(&wide, &narrow), [true], "the row of a set that B lacks");
+    assert_eq!(rows(&wide, &wide), [false]);
+}
+
+#[test]
+fn per_unit_of_money_the_sentence_has_the_figures_of_the_table() {
+    let (a, b) = (undisturbed(1.0, [0.9; 2]), undisturbed(0.8, [0.5; 2]));
+    let c = with_prices(&run(vec![a]), &run(vec![b]), [0.2, 0.1]);
+    let money = c.points[0].per_price.as_ref().unwrap();
+    assert_eq!(money.figure, FigureKind::Delivered);
+    assert!((money.value - 2.0 * 0.8 * 0.5 / 0.9).abs() < 1e-6, "{money:?}");
+    let text = "per unit of money B delivers 0.89 of A's CPU";
+    assert!(c.sentence.contains(text), "{}", c.sentence);
+    // Also where the headline alone differs: it would give 1.60.
+    let (a, b) = (undisturbed(1.0, [0.95, 0.3]), undisturbed(0.8, [0.95, 0.4]));
+    let c = with_prices(&run(vec![a]), &run(vec![b]), [0.2, 0.1]);
+    let money = c.points[0].per_price.as_ref().unwrap();
+    assert_eq!((money.figure, (10.0 * money.value).round()), (FigureKind::Delivered, 17.0));
+    let text = "0.80 of A's undisturbed CPU; per unit of money B delivers 1.73 of A's CPU.";
+    assert!(c.sentence.ends_with(text), "{}", c.sentence);
+}
+
+#[test]
+fn a_clock_has_no_figure_per_unit_of_money() {
+    let clock = |factor: f64| {
+        let mut m = at(factor);
+        m.unit = Unit::Hertz;
+        m
+    };
+    let c = with_prices(&run(vec![clock(1.0)]), &run(vec![clock(0.5)]), [0.4, 0.1]);
+    assert_eq!((c.points[0].outcome(), &c.points[0].per_price), (Slower, &None));
+    assert!(c.sentence.contains("nothing is decided per unit of money"), "{}", c.sentence);
 }

@@ -314,6 +314,24 @@ fn a_figure_that_some_nodes_lack_is_named_by_its_kind() {
 }
 
 #[test]
+fn a_figure_of_half_of_many_nodes_is_not_said_to_lack_nodes() {
+    // Each half of the nodes has another figure of the same result.
+    let report = report(fleet(10, |node, line| {
+        let figure = &mut line.figures[1];
+        if node < 5 {
+            figure.attainable = None;
+        } else {
+            figure.delivered = None;
+        }
+    }));
+    assert_eq!(report.count(UNVERIFIED), 10);
+    let why = &node(&report, "n0").reasons[0];
+    let expected = "only 5 of 10 nodes have the same figure of Triad (delivered), and comparing needs \
+                    more than half: n5, n6 and n7 lack it";
+    assert_eq!(why, expected);
+}
+
+#[test]
 fn a_result_of_an_invalid_figure_that_few_have_says_what_is_invalid() {
     let report = report(fleet(4, |node, line| {
         if node == 1 {

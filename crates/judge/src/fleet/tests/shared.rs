@@ -24,8 +24,10 @@ fn load_that_all_nodes_share_is_no_health() {
     let why = &node(&shared, "n0").reasons[0];
     assert!(why.starts_with("most nodes lost 43.0 % or more of their threads' time"), "{why}");
     assert!(why.contains("mostly used by other processes"), "{why}");
-    // Load of a few nodes, or little of it, leaves the others comparable; a quota is no load.
-    for (nodes, waiting, throttled) in [(3, 0.43, 0.0), (8, 0.02, 0.0), (8, 0.0, 0.4)] {
+    // Load of half of the nodes, or little of it, leaves the others comparable; a quota is no load.
+    for (nodes, waiting, throttled) in
+        [(3, 0.43, 0.0), (4, 0.43, 0.0), (8, 0.02, 0.0), (8, 0.0, 0.4)]
+    {
         let report = report(fleet(8, |node, line| {
             if node < nodes {
                 take(line, waiting, throttled);
@@ -33,6 +35,11 @@ fn load_that_all_nodes_share_is_no_health() {
         }));
         assert_eq!(report.count(NodeState::Healthy), 8, "{nodes} {waiting} {throttled}");
     }
+    // More than half is most.
+    let most = report(fleet(8, |node, line| take(line, if node < 5 { 0.43 } else { 0.0 }, 0.0)));
+    assert_eq!(most.count(UNVERIFIED), 8);
+    let why = &node(&most, "n7").reasons[0];
+    assert!(why.starts_with("most nodes lost 43.0 % or more of their threads' time"), "{why}");
 }
 
 #[test]
@@ -97,4 +104,17 @@ fn facts_in_which_nodes_differ_are_listed() {
         ]
     );
     assert_eq!(report.count(NodeState::Healthy), 6, "a fact alone is no fault");
+}
+
+#[test]
+fn every_value_of_a_fact_that_differs_is_kept() {
+    let report = report(fleet(40, |node, line| {
+        let own = if node < 21 { "sda".to_owned() } else { format!("sd{node}") };
+        line.facts.push(fact("disk", &own, false));
+    }));
+    let [disk] = report.groups[0].differing.as_slice() else {
+        panic!("{:?}", report.groups[0].differing)
+    };
+    assert_eq!((disk.usual.as_deref(), disk.others.len()), (Some("sda"), 19));
+    assert!(disk.others.iter().all(|one| one.nodes.len() == 1));
 }

@@ -215,11 +215,14 @@ fn beyond(series: &[Series], log: bool) -> String {
     let limit = highest_ceiling(series, log);
     let spots = series.iter().flat_map(|s| &s.spots);
     let own = spots.filter_map(|s| Some((s.mark.ceiling?, s.mark.doubt_of_ceiling)));
-    let lines = series.iter().flat_map(|s| &s.ceiling).map(|at| (at[1], None));
+    let lines = series.iter().flat_map(|s| {
+        let doubt = s.spots.iter().find_map(|spot| spot.mark.doubt_of_ceiling);
+        s.ceiling.iter().map(move |at| (at[1], doubt))
+    });
     let far: Vec<(f64, Option<Reliance>)> = own.chain(lines).filter(|(c, _)| *c > limit).collect();
-    let reliance = far.first().and_then(|(_, first)| *first);
-    let alike = far.iter().all(|(_, other)| *other == reliance);
-    let word = ceiling_word(reliance.filter(|_| alike).unwrap_or(Reliance::Known));
+    // One doubtful ceiling makes the word doubtful.
+    let doubt = far.iter().find_map(|(_, doubt)| *doubt);
+    let word = ceiling_word(doubt.unwrap_or(Reliance::Known));
     let [low, high] = ends(far.iter().map(|(c, _)| *c));
     let [from, to] = [low, high].map(|c| Scale::as_is("").number(c));
     match (from, to) {
