@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::Result;
 use proofmark_judge::compare::{Named, Options, compare};
 use proofmark_model::{PastRun, Run};
-use proofmark_store::{Filter, Store};
+use proofmark_store::Filter;
 
 use super::compare::ReadRun;
 use crate::error::usage;
