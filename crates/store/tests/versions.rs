@@ -182,12 +182,12 @@ fn a_newer_history_names_the_program_that_reads_it() {
 
 #[test]
 fn what_is_older_than_0_2_0_is_refused() {
-    for version in [7, -1] {
+    for version in [8, 7, -1] {
         let (_dir, path) = old();
         let sql = format!("PRAGMA user_version = {version}");
         Connection::open(&path).unwrap().execute_batch(&sql).unwrap();
         let error = refused(&path);
-        assert!(error.contains(&format!("version {version}, which is older")), "{error}");
+        assert!(error.contains(&format!("version {version}, of an early build")), "{error}");
         assert!(error.contains("history --add"), "{error}");
     }
 }
