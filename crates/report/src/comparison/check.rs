@@ -59,7 +59,7 @@ fn ratios(points: &[&ComparedPoint]) -> Table {
             Entry::from(ratio)
                 .noted(deciding(p).map(|(_, f)| contradiction(&f)).unwrap_or_default())
         })
-        .column("95 %", move |p| deciding(p).and_then(|(_, f)| interval(&f.ratio)))
+        .column("95 %", move |p| deciding(p).and_then(|(_, f)| interval(f.ratio.ci95)))
         .column("margin", move |p| deciding(p).and_then(|(_, f)| margin(f.margin)))
         .spare(2)
         .when(named, |table| {

@@ -7,7 +7,7 @@ use proofmark_model::{
 
 use super::words::{
     best_of_each, columns, contradiction, delivered, figure_name, interval, margin, moved,
-    other_figure, outcome, point, why_none_shown,
+    other_figure, outcome, point, title, why_none_shown,
 };
 use crate::view::{Audience, CellPicture, Columns, Entry, Table, Whisker, clean, joined};
 
@@ -97,8 +97,7 @@ impl Line {
     /// Takes a result, with its title on A's first screen if it is there, and its delivered figure
     /// where that is another.
     fn of_row(p: &ComparedPoint) -> Vec<Self> {
-        let title = p.row.as_ref().map_or_else(|| point(p), |row| clean(&row.title));
-        Self::lines(p, title)
+        Self::lines(p, title(p))
     }
 
     fn of_point(p: &ComparedPoint) -> Vec<Self> {
@@ -138,7 +137,7 @@ impl Line {
             b,
             ratio: figure.map(|f| format_factor(f.value)),
             pairs: figure.map(contradiction).unwrap_or_default(),
-            interval: figure.and_then(|f| interval(&f.ratio)),
+            interval: figure.and_then(|f| interval(f.ratio.ci95)),
             margin: figure.and_then(|f| margin(f.margin)),
             outcome: if p.gone() { "✗ gone" } else { outcome(result) },
             why_none: figure.map(why_none_shown).unwrap_or_default(),

@@ -1,11 +1,9 @@
 //! Figures per unit of money, where the machines have prices.
 
-use proofmark_model::{
-    ComparedPoint, Comparison, FigureKind, Number, PerPrice, Side, format_factor,
-};
+use proofmark_model::{ComparedPoint, Comparison, FigureKind, Number, Side, format_factor};
 
-use super::words::{point, same_result, signed};
-use crate::view::{Columns, Scale, Table, capital, clean, grouped, joined, plain};
+use super::words::{interval, main_rows, same_result, signed, title};
+use crate::view::{Columns, Scale, Table, capital, clean, joined, plain};
 
 /// Returns `0.17 $/h`; `None` without a price.
 pub fn price(side: &Side) -> Option<String> {
@@ -20,16 +18,12 @@ pub fn price(side: &Side) -> Option<String> {
 /// The rates of the main results of A, or of all, divided by the price of an hour; empty without
 /// prices.
 pub fn table(all: &[Comparison]) -> Table {
-    let points = || all.iter().flat_map(|c| &c.points);
-    let declared = points().any(|p| p.row.is_some());
-    let shown = points().filter(|p| p.per_price.is_some() && (p.row.is_some() || !declared));
-    let mut rows = grouped(shown.map(|p| ((&p.workload, &p.params, p.row.is_some()), p)));
-    rows.sort_by_key(|(_, same)| same[0].row.as_ref().map(|row| row.place));
+    let rows = main_rows(all, |p| p.per_price.is_some());
     let Some(unit) = all.iter().find_map(|c| Some(clean(&c.a.price.as_ref()?.unit()))) else {
         return Table::default();
     };
     type Row<'a> = &'a ComparedPoint;
-    let kinds = rows.iter().flat_map(|(_, same)| same).filter_map(|p| kind(p));
+    let kinds = rows.iter().flatten().filter_map(|p| kind(p));
     let kinds: Vec<FigureKind> = kinds.collect();
     let are_alike = kinds.iter().all(|kind| *kind == kinds[0]);
     let of_which = match are_alike {
@@ -47,10 +41,7 @@ pub fn table(all: &[Comparison]) -> Table {
         Some(signed(number.as_ref()?.verdict, scale.with_label(value)?))
     };
     let table = Columns::new(caption)
-        .column("result", |p: &Row| {
-            let title = p.row.as_ref().map_or_else(|| point(p), |row| clean(&row.title));
-            joined([&*title, named(p)], ", ")
-        })
+        .column("result", |p: &Row| joined([&*title(p), named(p)], ", "))
         .keys()
         .number("A", move |p| figure(p.per_price.as_ref()?.a, p, &p.a));
     let with_others = all.iter().fold(table, |table, c| {
@@ -67,19 +58,14 @@ pub fn table(all: &[Comparison]) -> Table {
                 Some(joined([name, &figure(money.b, other, &other.b)?], " "))
             })
             .number(&format!("{letter} / A"), move |p| Some(format_factor(find(p)?.1.value)))
-            .number("95 %", move |p| find(p).and_then(|(_, money)| ends(money)))
+            .number("95 %", move |p| find(p).and_then(|(_, money)| interval(money.ci95)))
             .spare(1)
     });
-    with_others.rows(rows.into_iter().map(|(_, same)| same[0]))
+    with_others.rows(rows.into_iter().map(|same| same[0]))
 }
 
 fn kind(p: &ComparedPoint) -> Option<FigureKind> {
     p.per_price.as_ref().map(|money| money.figure)
-}
-
-fn ends(money: &PerPrice) -> Option<String> {
-    let [low, high] = money.ci95?;
-    Some(format!("{}–{}", format_factor(low), format_factor(high)))
 }
 
 #[cfg(test)]
@@ -87,7 +73,8 @@ mod tests {
     use std::borrow::Cow;
 
     use proofmark_model::{
-        Better, COMPARISON_SCHEMA, Params, Price, Subsystem, Timestamp, Unit, Verdict, key, testing,
+        Better, COMPARISON_SCHEMA, Params, PerPrice, Price, Subsystem, Timestamp, Unit, Verdict,
+        key, testing,
     };
 
     use super::*;

@@ -8,12 +8,13 @@ use proofmark_model::{
 use super::points::BELOW;
 use super::verdict::{self, Tally};
 use super::words::{
-    best_of_each, columns, contradiction, delivered, figure_name, other_figure, point, same_result,
+    best_of_each, columns, contradiction, delivered, figure_name, main_rows, other_figure,
+    same_result, title,
 };
 use super::{prices, view};
 use crate::view::{
     Audience, Blocks, Columns, Document, Entry, Item, Section, Table, clean, counted, enclosed,
-    grouped, joined,
+    joined,
 };
 
 /// Makes the document: the verdict on each run, and a matrix of the main results; all results of
@@ -64,7 +65,7 @@ impl<'a> Row<'a> {
         let p = self.point;
         match self.delivered {
             true => format!("{BELOW}{}", figure_name(p, FigureKind::Delivered)),
-            false => p.row.as_ref().map_or_else(|| point(p), |row| clean(&row.title)),
+            false => title(p),
         }
     }
 
@@ -81,12 +82,7 @@ impl<'a> Row<'a> {
 }
 
 fn table(all: &[Comparison]) -> Table {
-    let points = || all.iter().flat_map(|c| &c.points);
-    let declared = points().any(|p| p.row.is_some());
-    let shown = points().filter(|p| p.a.is_some() && (p.row.is_some() || !declared));
-    let mut shown = grouped(shown.map(|p| ((&p.workload, &p.params, p.row.is_some()), p)));
-    shown.sort_by_key(|(_, same)| same[0].row.as_ref().map(|row| row.place));
-    let rows = shown.iter().flat_map(|(_, same)| {
+    let rows = main_rows(all, |p| p.a.is_some()).into_iter().flat_map(|same| {
         let below = same.iter().find(|p| delivered(p).is_some());
         let below = below.map(|p| Row { point: p, delivered: true });
         [Some(Row { point: same[0], delivered: false }), below].into_iter().flatten()

@@ -154,7 +154,7 @@ fn speeds(c: &Comparison, t: &Tally) -> Option<String> {
     let excludes_1 = |r: &Ratio| r.ci95.is_some_and(|[low, high]| high < 1.0 || low > 1.0);
     let speed = |s: &ComparedSubsystem| {
         let ratio = s.speed.as_ref().filter(|r| excludes_1(r))?;
-        let ends = interval(ratio).map(|ends| format!(" ({ends})")).unwrap_or_default();
+        let ends = interval(ratio.ci95).map(|ends| format!(" ({ends})")).unwrap_or_default();
         Some(format!("{} {}{ends}", s.subsystem, format_factor(ratio.median)))
     };
     let speeds: Vec<String> = c.subsystems.iter().filter_map(speed).collect();

@@ -172,7 +172,10 @@ fn subsystems(c: &Comparison) -> Table {
             ratio.ok_or("no result of it has a ratio")
         })
         .number("95 % interval", |s| {
-            s.speed.as_ref().and_then(interval).ok_or("an interval needs at least 6 results")
+            s.speed
+                .as_ref()
+                .and_then(|r| interval(r.ci95))
+                .ok_or("an interval needs at least 6 results")
         })
         .spare(1)
         .number("slower", |s| s.slower.to_string())

@@ -1,15 +1,15 @@
 //! Numbers and results of a comparison as text.
 
 use proofmark_model::{
-    Better, Comparability, ComparedFigure, ComparedPoint, ComparedSubsystem, FigureKind, Number,
-    Ratio, Verdict, format_factor,
+    Better, Comparability, ComparedFigure, ComparedPoint, ComparedSubsystem, Comparison,
+    FigureKind, Number, Verdict, format_factor,
 };
 
-use crate::view::{Scale, clean, enclosed, joined, percent, verdict_mark};
+use crate::view::{Scale, clean, enclosed, grouped, joined, percent, verdict_mark};
 
 /// Returns `0.498–0.512`; `None` without an interval.
-pub fn interval(ratio: &Ratio) -> Option<String> {
-    let [low, high] = ratio.ci95?;
+pub fn interval(ci95: Option<[f64; 2]>) -> Option<String> {
+    let [low, high] = ci95?;
     Some(format!("{}–{}", format_factor(low), format_factor(high)))
 }
 
@@ -22,6 +22,26 @@ pub fn margin(share: f64) -> Option<String> {
 pub fn point(p: &ComparedPoint) -> String {
     let (workload, name) = (clean(&p.workload), clean(&p.name));
     joined([workload, name], " ")
+}
+
+/// Returns the title of the row that the result fills, or its own name.
+pub fn title(p: &ComparedPoint) -> String {
+    p.row.as_ref().map_or_else(|| point(p), |row| clean(&row.title))
+}
+
+/// Gathers the results to show, of one result in all comparisons: the main ones, or all where no
+/// run has main ones. They are in the order of the first screen.
+pub fn main_rows(
+    all: &[Comparison],
+    is_shown: impl Fn(&ComparedPoint) -> bool,
+) -> Vec<Vec<&ComparedPoint>> {
+    let points = || all.iter().flat_map(|c| &c.points);
+    let declared = points().any(|p| p.row.is_some());
+    let shown = points().filter(|p| is_shown(p) && (p.row.is_some() || !declared));
+    let grouped = grouped(shown.map(|p| ((&p.workload, &p.params, p.row.is_some()), p)));
+    let mut rows: Vec<_> = grouped.into_iter().map(|(_, same)| same).collect();
+    rows.sort_by_key(|same| same[0].row.as_ref().map(|row| row.place));
+    rows
 }
 
 /// Returns true for one result of A in two comparisons.
@@ -171,7 +191,7 @@ fn factor(figure: &ComparedFigure) -> String {
 pub fn contradiction(figure: &ComparedFigure) -> String {
     match figure.outcome {
         Comparability::Undecided => {
-            let ends = interval(&figure.ratio).map(|ends| format!(" ({ends})"));
+            let ends = interval(figure.ratio.ci95).map(|ends| format!(" ({ends})"));
             let ends = ends.unwrap_or_default();
             format!(
                 "the median over all pairs of rounds or trials is {}{ends}: it contradicts the \
@@ -185,7 +205,7 @@ pub fn contradiction(figure: &ComparedFigure) -> String {
 
 /// Returns `0.500 (0.495–0.505), margin 4.0 %`.
 pub fn ratio(figure: &ComparedFigure) -> String {
-    let ends = enclosed(" (", &interval(&figure.ratio).unwrap_or_default(), ")");
+    let ends = enclosed(" (", &interval(figure.ratio.ci95).unwrap_or_default(), ")");
     let least = enclosed(", margin ", &margin(figure.margin).unwrap_or_default(), "");
     format!("{}{ends}{least}", factor(figure))
 }

@@ -123,9 +123,9 @@ pub(super) struct Needs {
 }
 
 impl Needs {
-    /// Seconds of those at or after this place that fit.
-    fn from(&self, place: usize) -> f64 {
-        let fitting = self.seconds.iter().zip(&self.fits).skip(place);
+    /// Seconds of those that fit.
+    fn total_s(&self) -> f64 {
+        let fitting = self.seconds.iter().zip(&self.fits);
         fitting.filter(|(_, fits)| **fits).map(|(seconds, _)| seconds).sum()
     }
 }
@@ -267,7 +267,7 @@ impl State<'_, '_, '_> {
     /// True if the time limit leaves time for `seconds` of something that is not needed.
     pub(super) fn has_spare_s(&self, seconds: f64) -> bool {
         let Some((limit, needs)) = self.limit.as_ref().zip(self.needs()) else { return true };
-        self.means.clock.now() + seconds + needs.from(0) <= limit.measured_until()
+        self.means.clock.now() + seconds + needs.total_s() <= limit.measured_until()
     }
 
     /// The end of a series that begins now, in seconds. Its last sample may end half a tick later.
@@ -275,7 +275,7 @@ impl State<'_, '_, '_> {
         let Some((limit, needs)) = self.limit.as_ref().zip(self.needs()) else {
             return planned.for_s;
         };
-        let left_s = limit.measured_until() - needs.from(0) - self.means.clock.now();
+        let left_s = limit.measured_until() - needs.total_s() - self.means.clock.now();
         planned.for_s.min(left_s - 0.5 * planned.every_s).max(0.0)
     }
 
