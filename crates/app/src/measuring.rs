@@ -10,7 +10,7 @@ use proofmark_model::{Host, Plan, PlannedSeries, Point, RawRun, StorageKind, Tim
 use proofmark_report::terminal;
 use proofmark_run::{
     Deadline, Live, Machine, OutputBytes, Planned, RunFile as _, SpaceWatch, TryOut, begin,
-    estimate, look_ahead, measure_here, needs, tools_s, try_out,
+    estimate, look_ahead, measure_here, needs, titles, tools_s, try_out,
 };
 
 use crate::cli::{HistoryFile, ResultFiles};
@@ -91,7 +91,8 @@ pub fn carry_out(
         .save(&judge(&run))
         .with_context(|| format!("cannot write to {}", output.dir().display()))?;
     let takes_s = estimate(&run.plan).1 + tools_s(&run.plan);
-    let progress = Progress::new(run.plan.points.len(), takes_s, shown.live);
+    let titles = titles(&run.plan, run.host.limits.usable_cpus.len() as u64);
+    let progress = Progress::new(titles, takes_s, shown.live);
     let report = |line: &str| progress.say(&explained(line));
     let ahead_s = STARTED.elapsed().saturating_sub(shown.waited).as_secs_f64();
     let deadline = ranks.map(|ranks| Deadline { ahead_s, ranks });

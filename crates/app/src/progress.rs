@@ -6,10 +6,8 @@ use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use proofmark_model::{
-    Ending, RawMeasurement, Trial, clean, counted, format_quantity, format_seconds,
-};
-use proofmark_run::{Event, Observer, Step};
+use proofmark_model::{Ending, Trial, clean, counted, format_quantity, format_seconds};
+use proofmark_run::{Event, Observer, Step, Title};
 
 use crate::cli::ProgressMode;
 use crate::text::{ascii, is_ascii_only, progress_mode, say};
@@ -41,7 +39,8 @@ pub struct Progress {
     bar: ProgressBar,
     started: Instant,
     estimate: Duration,
-    points: usize,
+    /// Titles of the configurations, by place.
+    titles: Vec<Title>,
     /// The form of the lines where there is no bar.
     lines: Lines,
     samples: RefCell<Live>,
@@ -50,9 +49,9 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Starts the progress of a run of `points` configurations that takes about `estimate_s`
-    /// seconds. With `noise` it shows what takes time from the threads.
-    pub fn new(points: usize, estimate_s: f64, noise: bool) -> Self {
+    /// Starts the progress of a run of configurations with these titles, which takes about
+    /// `estimate_s` seconds. With `noise` it shows what takes time from the threads.
+    pub fn new(titles: Vec<Title>, estimate_s: f64, noise: bool) -> Self {
         let mode = progress_mode();
         let target = match mode {
             ProgressMode::Auto => ProgressDrawTarget::stderr_with_hz(4),
@@ -63,7 +62,7 @@ impl Progress {
             bar.set_style(if is_ascii_only() { style.progress_chars("##-") } else { style });
         }
         let lines = match mode {
-            ProgressMode::Jsonl => Lines::Json(Events::new(points, estimate_s)),
+            ProgressMode::Jsonl => Lines::Json(Events::new(titles.len(), estimate_s)),
             ProgressMode::None => Lines::Nothing,
             _ if bar.is_hidden() => Lines::Plain,
             _ => Lines::Bar,
@@ -72,23 +71,27 @@ impl Progress {
             bar,
             started: Instant::now(),
             estimate: Duration::from_secs_f64(estimate_s),
-            points,
+            titles,
             lines,
             samples: RefCell::default(),
             noise: noise.then(RefCell::default),
         }
     }
 
+    fn title(&self, place: usize) -> &str {
+        self.titles.get(place).map_or("", |title| &title.whole)
+    }
+
     fn step(&self, step: &Step) {
         let Step { event, done, .. } = *step;
-        let (m, line) = (step.measurement(), describe(step));
+        let (m, line) = (step.measurement(), describe(step, self.title(step.place)));
         if !matches!(self.lines, Lines::Bar) {
             if matches!(self.lines, Lines::Plain) && event == Event::Done {
-                say(&format!("[{done}/{}] {line}", self.points));
+                say(&format!("[{done}/{}] {line}", self.titles.len()));
             }
             return;
         }
-        let (elapsed, points) = (self.started.elapsed(), self.points);
+        let (elapsed, points) = (self.started.elapsed(), self.titles.len());
         let left = self.estimate.saturating_sub(elapsed).as_secs_f64().max(1.0);
         let part = elapsed.as_secs_f64() / self.estimate.as_secs_f64().max(1e-3);
         self.bar.set_position((part.min(0.99) * SCALE as f64) as u64);
@@ -111,7 +114,8 @@ impl Progress {
     }
 
     /// Shows a sample that began `at_s` seconds after its series.
-    fn sampled(&self, m: &RawMeasurement, at_s: f64, sample: &Trial) {
+    fn sampled(&self, step: &Step, at_s: f64, sample: &Trial) {
+        let (m, title) = (step.measurement(), self.title(step.place));
         let Some(series) = &m.series else { return };
         let mut live = self.samples.borrow_mut();
         live.add(series, sample.value);
@@ -119,13 +123,13 @@ impl Progress {
         let time = format!("{} of {}", format_seconds(done_s), format_seconds(series.for_s));
         if !matches!(self.lines, Lines::Bar) {
             if matches!(self.lines, Lines::Plain) && live.line_is_due(series, done_s) {
-                say(&format!("[{time}] {}: {}", live.figures(m), name(m)));
+                say(&format!("[{time}] {}: {}", live.figures(m), title));
             }
             return;
         }
         self.bar.set_position((done_s / series.for_s * SCALE as f64) as u64);
         let room = width().saturating_sub(BAR + time.chars().count() + 6);
-        self.bar.set_message(shown(&live.line(m, room)));
+        self.bar.set_message(shown(&live.line(m, title, room)));
         self.bar.set_prefix(time);
     }
 
@@ -147,14 +151,13 @@ impl Progress {
 
 impl Observer for &Progress {
     fn observe(&mut self, step: &Step) {
-        let m = step.measurement();
         if let Lines::Json(events) = &self.lines {
             return events.step(step);
         }
         match step.event {
-            Event::Sample { at_s, trial } => self.sampled(m, at_s, trial),
+            Event::Sample { at_s, trial } => self.sampled(step, at_s, trial),
             Event::Pair { turn, of, tool } => {
-                let pair = format!("pair {turn} of {of} with {tool}: {}", name(m));
+                let pair = format!("pair {turn} of {of} with {tool}: {}", self.title(step.place));
                 self.bar.set_message(shown(&pair));
             }
             Event::SetUp | Event::Warm | Event::Trial | Event::Done => {
@@ -173,9 +176,9 @@ fn width() -> usize {
     terminal_size::terminal_size_of(std::io::stderr()).map_or(80, |(w, _)| usize::from(w.0))
 }
 
-/// Describes a step: `66.12 GFLOP/s after 6 trials: cpu.flops isa=avx2 threads=1`. The figure is
-/// first, since a narrow terminal cuts the end off.
-fn describe(step: &Step) -> String {
+/// Describes a step: `66.12 GFLOP/s after 6 trials: FP peak, 1 CPU, avx2`. The figure is first,
+/// since a narrow terminal cuts the end off.
+fn describe(step: &Step, title: &str) -> String {
     let m = step.measurement();
     let state = match (&m.ending, step.event) {
         (Ending::Crashed { .. }, _) => "crashed".to_owned(),
@@ -201,13 +204,5 @@ fn describe(step: &Step) -> String {
             None => "not measured".to_owned(),
         },
     };
-    format!("{state}: {}", name(m))
-}
-
-/// Describes the configuration, with units for its sizes.
-pub(crate) fn name(m: &RawMeasurement) -> String {
-    match proofmark_workloads::find(&m.workload) {
-        Some(workload) => workload.spec().describe(&m.params),
-        None => m.point().to_string(),
-    }
+    format!("{state}: {title}")
 }

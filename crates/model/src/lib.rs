@@ -96,7 +96,7 @@ pub use isa::Isa;
 pub use key::Key;
 pub use limit::Limit;
 pub use lock::lock;
-pub use main_results::{MainResult, MainRow, Pick, PickedValue, answer, best};
+pub use main_results::{Configured, MainResult, MainRow, Pick, PickedValue, answer, best, pick};
 pub use measurement::{
     Account, Bottleneck, Conditions, HelperTrial, Latency, LatencyBucket, MOST_CLOCKS_APART,
     Measurement, Precision, Round, Trial, Verification,

@@ -11,9 +11,12 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Better, Key, Measurement, Params, Run, Subsystem, WorkloadSpec};
+use crate::{Better, Measurement, Params, Run, Subsystem, WorkloadSpec};
 
+mod choice;
 mod words;
+
+pub use choice::{Configured, pick};
 
 /// A row of the first screen.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -111,7 +114,8 @@ impl Run {
                 .copied()
                 .filter(|m| m.workload == spec.id && m.series.is_none())
                 .collect();
-            let Some(measurement) = picked(self, Some(spec), &row.picks, all) else { continue };
+            let cpus = self.host.limits.usable_cpus.len() as u64;
+            let Some(measurement) = pick((Some(spec), cpus), &row.picks, all) else { continue };
             if found.iter().all(|h| !std::ptr::eq(h.measurement, measurement)) {
                 found.push(MainResult { row: Some(row), measurement });
             }
@@ -131,82 +135,8 @@ pub fn answer<'a>(run: &'a Run, all: &[&'a Measurement]) -> Option<&'a Measureme
     let mut all = all.to_vec();
     // Results that the run does not hold, such as a missing one, come last.
     all.sort_by_key(|m| places.get(&std::ptr::from_ref(*m)).copied().unwrap_or(usize::MAX));
-    picked(run, spec, row.map_or(&[], |r| &r.picks), all)
-}
-
-fn picked<'a>(
-    run: &Run,
-    spec: Option<&WorkloadSpec>,
-    picks: &[Pick],
-    mut left: Vec<&'a Measurement>,
-) -> Option<&'a Measurement> {
     let cpus = run.host.limits.usable_cpus.len() as u64;
-    let named = |name: &str| picks.iter().any(|p| p.parameter == name);
-    let narrow = |left: Vec<&'a Measurement>, pick: &Pick| {
-        keep(left, |m, all| pick.value.holds(&pick.parameter, m, all, cpus))
-    };
-    let is_fixed = |pick: &&Pick| matches!(pick.value, PickedValue::Is(_));
-    for pick in picks.iter().filter(is_fixed) {
-        left = narrow(left, pick);
-    }
-    for parameter in spec.map_or(&[][..], |s| &s.parameters).iter().filter(|p| !named(&p.name)) {
-        let is_default =
-            |m: &Measurement| value(m, &parameter.name).is_some_and(|v| v == parameter.default);
-        if !Params::counts_threads(&parameter.name) {
-            left = keep(left, |m, _| is_default(m));
-        }
-    }
-    // Over all numbers of threads, so that a failed result does not leave its row to another
-    // instruction set.
-    for pick in picks.iter().filter(|p| p.value == PickedValue::Best) {
-        let wanted = best(&left).and_then(|m| value(m, &pick.parameter));
-        left = keep(left, |m, _| value(m, &pick.parameter) == wanted);
-    }
-    for pick in picks.iter().filter(|p| !is_fixed(p)) {
-        left = narrow(left, pick);
-    }
-    for name in Params::THREADS.map(Key::name).into_iter().filter(|name| !named(name)) {
-        left = keep(left, |m, all| PickedValue::UsableCpus.holds(name, m, all, cpus));
-    }
-    let axis = spec.and_then(|s| s.axis.as_deref());
-    if let Some(axis) = axis.filter(|axis| !named(axis) && !Params::counts_threads(axis)) {
-        left = keep(left, |m, all| PickedValue::Largest.holds(axis, m, all, cpus));
-    }
-    left.first().copied()
-}
-
-/// Keeps those for which `holds` is true; all if it is true for none.
-fn keep(
-    all: Vec<&Measurement>,
-    holds: impl Fn(&Measurement, &[&Measurement]) -> bool,
-) -> Vec<&Measurement> {
-    let kept: Vec<_> = all.iter().copied().filter(|m| holds(m, &all)).collect();
-    if kept.is_empty() { all } else { kept }
-}
-
-fn value(m: &Measurement, parameter: &str) -> Option<String> {
-    m.params.named(parameter).map(ToString::to_string)
-}
-
-fn number(m: &Measurement, parameter: &str) -> Option<u64> {
-    match Params::counts_threads(parameter) {
-        true => Some(m.params.threads()),
-        false => m.params.number(parameter),
-    }
-}
-
-impl PickedValue {
-    fn holds(&self, parameter: &str, m: &Measurement, all: &[&Measurement], cpus: u64) -> bool {
-        let numbers = || all.iter().filter_map(|m| number(m, parameter));
-        let is = |wanted: Option<u64>| wanted.is_some() && number(m, parameter) == wanted;
-        match self {
-            Self::Is(wanted) => value(m, parameter).is_some_and(|v| v == *wanted),
-            Self::Smallest => is(numbers().min()),
-            Self::Largest => is(numbers().max()),
-            Self::UsableCpus => is(numbers().filter(|n| *n <= cpus).max().or(numbers().min())),
-            Self::Best => true,
-        }
-    }
+    pick((spec, cpus), row.map_or(&[], |r| &r.picks), all)
 }
 
 /// Returns the result with the best figure, whatever its verdict; the first where none has one.
@@ -221,6 +151,16 @@ pub fn best<'a>(all: &[&'a Measurement]) -> Option<&'a Measurement> {
         if wins { b } else { a }
     };
     rated.reduce(better).map(|(m, _)| m).or_else(|| all.first().copied())
+}
+
+impl Configured for &Measurement {
+    fn params(&self) -> &Params {
+        &self.params
+    }
+
+    fn best(all: &[Self]) -> Option<Self> {
+        best(all)
+    }
 }
 
 #[cfg(test)]

@@ -77,6 +77,14 @@ impl<'a> ResultNames<'a> {
         Self { spec, varying, partial, largest, only_in_engine, cpus }
     }
 
+    /// The title of one of the results: `FP peak, 2 CPUs, avx2`.
+    pub fn title(&self, m: &Measurement) -> String {
+        let title = self.spec.map(|spec| clean(&spec.title)).filter(|title| !title.is_empty());
+        let title = title.unwrap_or_else(|| clean(&m.workload));
+        let parts = [title, self.configuration(m)];
+        parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
+    }
+
     /// The configuration of one of the results: `2 CPUs, avx512`; `4 KiB, depth 32`. Empty where a
     /// workload has neither threads nor a choice.
     pub fn configuration(&self, m: &Measurement) -> String {

@@ -1,12 +1,12 @@
 //! A run from its first configuration to its last.
 
 use proofmark_model::{
-    Ending, Finding, Point, RawMeasurement, RawRun, Severity, Timestamp, format_seconds,
+    Ending, Finding, RawMeasurement, RawRun, Severity, Timestamp, format_seconds,
 };
 
 use crate::event::Observer;
 use crate::pairs::Pairs;
-use crate::plan::{ADVICE, BUDGET, typed, words};
+use crate::plan::{ADVICE, BUDGET, titles, typed, words};
 use crate::planned::PlannedTools;
 use crate::record::Recorder;
 use crate::schedule;
@@ -36,18 +36,19 @@ pub fn measure(
 
 /// Names what the time limit left out during the run, and the budget that holds it as well.
 fn left_out(run: &RawRun) -> Option<Finding> {
-    let needs = |m: &RawMeasurement| match m.ending {
-        Ending::LeftOut { needs_s } => Some((m.point(), needs_s)),
+    let needs = |(place, m): (usize, &RawMeasurement)| match m.ending {
+        Ending::LeftOut { needs_s } => Some((place, needs_s)),
         _ => None,
     };
-    let (points, seconds): (Vec<Point>, Vec<f64>) =
-        run.measurements.iter().filter_map(needs).unzip();
-    let budget_s = run.plan.policy.budget_s.filter(|_| !points.is_empty())?;
+    let all = run.measurements.iter().enumerate();
+    let (places, seconds): (Vec<usize>, Vec<f64>) = all.filter_map(needs).unzip();
+    let budget_s = run.plan.policy.budget_s.filter(|_| !places.is_empty())?;
+    let titles = titles(&run.plan, run.host.limits.usable_cpus.len() as u64);
     let message = format!(
         "this machine is slower than estimated, so the limit of {} left no time for {}; --budget {} \
          takes all of it",
         format_seconds(budget_s),
-        words(&points),
+        words(&titles, &places),
         typed(budget_s + seconds.iter().sum::<f64>())
     );
     Some(Finding::new(BUDGET, Severity::Note, message, ADVICE))

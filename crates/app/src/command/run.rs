@@ -4,10 +4,9 @@ use std::collections::BTreeSet;
 
 use anyhow::Result;
 use proofmark_model::{
-    Host, LOOKS, Measurement, Plan, Point, Policy, ResultNames, counted, format_percent,
-    format_seconds, or_list,
+    Host, LOOKS, Plan, Policy, counted, format_percent, format_seconds, or_list,
 };
-use proofmark_run::{Machine, plan, takes};
+use proofmark_run::{Machine, plan, takes, titles};
 
 use crate::cli::RunArgs;
 use crate::error::Outcome;
@@ -75,29 +74,18 @@ fn trials(plan: &Plan) -> String {
     fixed.into_iter().chain(open).collect::<Vec<_>>().join(", or ")
 }
 
-/// The name of a planned result, as the report will print it.
-fn name(plan: &Plan, host: &Host, point: &Point) -> Option<String> {
-    let spec = proofmark_workloads::find(&point.workload)?.spec();
-    let all = plan.points.iter().filter(|p| p.workload == point.workload).map(|p| &p.params);
-    let names = ResultNames::new(Some(spec), all, host.limits.usable_cpus.len() as u64);
-    let configuration = names.configuration(&Measurement::new(spec, point.params.clone()));
-    let parts = [&*spec.title, &configuration];
-    Some(parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", "))
-}
-
 /// The configurations of a plan with the names of their results, and their estimated duration.
 fn dry_run(plan: &Plan, host: &Host) -> String {
+    let titles = titles(plan, host.limits.usable_cpus.len() as u64);
     let mut text = String::new();
-    for (index, point) in plan.points.iter().enumerate() {
+    for (index, (point, title)) in plan.points.iter().zip(&titles).enumerate() {
         let here = plan.references.iter().filter(|(_, all)| all.iter().any(|r| r.point == index));
         let names: Vec<_> = here.map(|(name, _)| name.as_str()).collect();
         text += &match proofmark_workloads::find(&point.workload) {
             Some(workload) => workload.spec().describe(&point.params),
             None => point.to_string(),
         };
-        if let Some(name) = name(plan, host, point) {
-            text += &format!("  # {name}");
-        }
+        text += &format!("  # {}", title.whole);
         if let Some(series) = plan.series_of(index) {
             let [every, length] = [series.every_s, series.for_s].map(format_seconds);
             text += &format!("  (every {every} for {length})");
@@ -121,7 +109,7 @@ fn dry_run(plan: &Plan, host: &Host) -> String {
 mod tests {
     use std::collections::BTreeMap;
 
-    use proofmark_model::Params;
+    use proofmark_model::{Params, Point};
 
     use super::*;
 

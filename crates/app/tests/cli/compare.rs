@@ -160,7 +160,7 @@ fn what_the_baseline_has_and_is_gone_fails() {
         with(&[("a", both, as_it_is), ("short", &both[..1], as_it_is), ("crashed", both, crashed)]);
     let printed = checks(&folder, ["short.json", "a.json"], 4);
     assert!(printed.contains("✗ gone in 1 result: only in A"), "{printed}");
-    assert!(printed.contains("cpu.flops 2 threads"), "{printed}");
+    assert!(printed.contains("cpu.flops 2 CPUs"), "{printed}");
     checks(&folder, ["a.json", "short.json"], 0);
     let printed = checks(&folder, ["crashed.json", "a.json"], 4);
     assert!(printed.contains("killed by SIGILL"), "{printed}");
@@ -344,10 +344,10 @@ fn several_runs_are_compared_with_the_first() {
     let slower = ("b", &[0.5e9, 1e9][..], throttled as fn(&mut Run));
     let folder = with(&[("a", &[1e9, 2e9], as_it_is), slower, ("c", &[1e9, 4e9], as_it_is)]);
     let printed = folder.prints(&["compare", "a.json", "b.json", "c.json"]);
-    let line = printed.lines().find(|l| l.starts_with("cpu.flops 2 threads")).unwrap();
+    let line = printed.lines().find(|l| l.starts_with("cpu.flops 2 CPUs")).unwrap();
     let cells: Vec<&str> = line.split("  ").map(str::trim).filter(|c| !c.is_empty()).collect();
     let expected =
-        ["cpu.flops 2 threads", "~ 2.001 GFLOP/s", "! 1.001", "▼ 0.500", "~ 4.002", "▲ 2.00"];
+        ["cpu.flops 2 CPUs", "~ 2.001 GFLOP/s", "! 1.001", "▼ 0.500", "~ 4.002", "▲ 2.00"];
     assert_eq!(cells, expected, "{printed}");
     assert!(printed.contains("\nC: c.json"), "{printed}");
     let json = folder.prints(&["compare", "a.json", "b.json", "c.json", "--format", "json"]);

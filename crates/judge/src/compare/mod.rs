@@ -13,7 +13,7 @@ mod comparable;
 pub(crate) mod facts;
 mod instruction_sets;
 mod margin;
-pub(crate) mod names;
+mod names;
 mod pairs;
 mod prices;
 mod rank;
@@ -202,7 +202,7 @@ impl Judge<'_> {
         let prices = [self.a, self.b].map(|side| side.price);
         ComparedPoint {
             workload: clean(&m.workload),
-            name: shared(self.names.name(spec, m)),
+            name: shared(self.names.name(m)),
             row: in_a.and_then(|m| self.row(m, own_set)),
             subsystem: m.subsystem,
             params: m.params.clone(),

@@ -4,14 +4,13 @@ use std::cmp::Reverse;
 
 use proofmark_model::{
     Ceiling, FactId, FigureKind, Host, MainResult, Measurement, NodeFact, NodeFigure, NodeFinding,
-    NodeRound, Pass, Probe, Program, Run, TimeAccount, Tool, clean, clean_excerpt, counted,
-    format_size, is_quantity,
+    NodeRound, Pass, Probe, Program, ResultNames, Run, TimeAccount, Tool, clean, clean_excerpt,
+    counted, format_size, is_quantity,
 };
 
 use super::{LONGEST_NAME, LONGEST_TEXT, MOST_FINDINGS};
 use crate::ceilings::is_limit;
 use crate::compare::facts::{Entry, entries};
-use crate::compare::names::Names;
 use crate::words::why_no_result;
 
 /// Facts of a comparison that decide the kind of a node.
@@ -135,29 +134,22 @@ fn fact(what: FactId, value: &str, groups: bool) -> NodeFact {
 /// The results: those of the first screen first.
 fn figures(run: &Run) -> Vec<NodeFigure> {
     let main: Vec<MainResult> = run.main_results().into_iter().flat_map(|(_, rows)| rows).collect();
-    let names = Names::collect(run, run);
     let place = |m: &&Measurement| main.iter().position(|r| std::ptr::eq(r.measurement, *m));
     let mut all: Vec<&Measurement> =
         run.measurements.iter().filter(|m| m.series.is_none()).collect();
     all.sort_by_key(|m| place(m).unwrap_or(usize::MAX));
     let figure = |m: &Measurement| {
         let row = main.iter().find(|r| std::ptr::eq(r.measurement, m));
-        figure(run, m, title(run, m, row, &names))
+        figure(run, m, title(run, m, row))
     };
     all.into_iter().map(figure).collect()
 }
 
-/// The title of a result: `FP peak, 2 CPUs, avx2` as on the first screen, else the workload's title
-/// and the parameters that distinguish the configuration.
-fn title(run: &Run, m: &Measurement, row: Option<&MainResult>, names: &Names) -> String {
-    let shown = row.and_then(|r| Some((r.row?.title.to_string(), r.configuration(run)?)));
-    let spec = run.workloads.get(&m.workload);
-    let (title, rest) = shown.unwrap_or_else(|| {
-        let title = spec.map(|s| s.title.to_string()).filter(|title| !title.is_empty());
-        (title.unwrap_or_else(|| m.workload.clone()), names.name(spec, m))
-    });
-    let parts = [title, rest].into_iter().filter(|part| !part.is_empty());
-    clean_excerpt(&parts.collect::<Vec<_>>().join(", "), LONGEST_NAME)
+/// The title of a result: that of its row on the first screen, else that of its workload.
+fn title(run: &Run, m: &Measurement, row: Option<&MainResult>) -> String {
+    let shown = row.and_then(|r| r.title(run));
+    let title = shown.unwrap_or_else(|| ResultNames::of_run(run, &m.workload).title(m));
+    clean_excerpt(&title, LONGEST_NAME)
 }
 
 fn figure(run: &Run, m: &Measurement, title: String) -> NodeFigure {

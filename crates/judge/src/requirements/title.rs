@@ -1,24 +1,14 @@
 //! The title of a result in a checked requirement.
 
-use proofmark_model::{MainResult, MainRow, Measurement, PickedValue, Run, WorkloadSpec, clean};
+use proofmark_model::{
+    MainResult, MainRow, Measurement, PickedValue, ResultNames, Run, WorkloadSpec, clean,
+};
 
-use crate::compare::names::Names;
-
-/// Returns the title of the result's row with its configuration: `Commit, 4 KiB, fdatasync`. Where
-/// another result of the run has the same title, the parameters that distinguish it follow. A
+/// Returns the title of the result's row with its configuration: `Commit, 4 KiB, fdatasync`. A
 /// workload without a row has its own title.
 pub(super) fn title(run: &Run, spec: Option<&WorkloadSpec>, m: &Measurement) -> String {
     let Some(spec) = spec else { return clean(&m.workload) };
-    let others = run.measurements.iter().filter(|o| o.workload == m.workload);
-    let own = row_title(run, spec, m);
-    let mut others = others.filter(|o| o.params != m.params);
-    if own.is_some() && others.all(|o| row_title(run, spec, o) != own) {
-        return own.unwrap_or_default();
-    }
-    let name = Names::collect(run, run).name(Some(spec), m);
-    let parts = [own.unwrap_or_else(|| clean(&spec.title)), name];
-    let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-    parts.join(", ")
+    row_title(run, spec, m).unwrap_or_else(|| ResultNames::of_run(run, &m.workload).title(m))
 }
 
 fn row_title(run: &Run, spec: &WorkloadSpec, m: &Measurement) -> Option<String> {

@@ -150,7 +150,10 @@ fn table(parts: &[&ScreenPart]) -> Table {
         .number("±", |r| r.within.clone().or_else(|| r.few.clone()))
         .spare(1)
         .when(has(|r| r.near.is_some()), |table| {
-            let near = |r: &&ScreenRow| r.near.as_ref().map(|n| format!("{} %", n.percent));
+            let near = |r: &&ScreenRow| match &r.near {
+                Some(near) => Entry::from(format!("{} %", near.percent)).noted(near.note),
+                None => None.into(),
+            };
             table.number("of ceiling", near).spare(2)
         })
         .when(has(|r| r.percentiles.is_some()), |table| {

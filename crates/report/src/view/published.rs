@@ -18,7 +18,9 @@ use super::latency::NOT_TIMED;
 use super::levels::within;
 use super::network::{is_network, round_trips};
 use super::num::{Scale, percent};
-use super::shared_parts::{Point, caption, ceiling, parameter, verdict, why_no_ceiling};
+use super::shared_parts::{
+    Point, caption, ceiling, parameter, share_of_ceiling, verdict, why_no_ceiling,
+};
 use super::solves;
 use super::table::Table;
 use super::text::{clean, enclosed, joined};
@@ -73,7 +75,8 @@ pub fn tables(group: &Group, scale: &Scale) -> Vec<Table> {
                     table
                         .number("Ceiling", |Line { m, .. }| ceiling(m, |v| scale.number(v)))
                         .measured("of ceiling", "%", |Line { m, .. }| {
-                            m.efficiency.and_then(percent).ok_or_else(|| why_no_ceiling(m))
+                            let share = m.efficiency.and_then(percent);
+                            share_of_ceiling(m, share.ok_or_else(|| why_no_ceiling(m)))
                         })
                 })
                 .rows(lines)

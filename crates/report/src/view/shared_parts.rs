@@ -1,13 +1,14 @@
 //! Parts that the tables of a workload share: columns of the parameters that vary, captions,
 //! verdicts, and reasons for missing values.
 
-use proofmark_model::Measurement;
+use proofmark_model::{Ceiling, Measurement, Reliance};
 
 use super::columns::{Columns, Entry};
 use super::disk::io_path;
 use super::label::{Group, title, why_missing, why_no_trials};
 use super::num::{Scale, percent};
 use super::text::{clean, joined};
+use super::workload_figure::ceiling_note;
 
 /// A row about one measurement.
 pub trait Point {
@@ -107,6 +108,15 @@ pub fn ceiling(
 /// The share of the ceiling, or why there is none.
 pub fn efficiency(m: &Measurement) -> Result<String, String> {
     m.efficiency.and_then(percent).ok_or_else(|| why_no_efficiency(m))
+}
+
+/// The cell of a share of a result's ceiling: a note says that the ceiling is assumed or shared.
+pub fn share_of_ceiling(m: &Measurement, share: Result<String, String>) -> Entry {
+    let reliance = m.ceiling.as_ref().map_or(Reliance::Known, Ceiling::reliance);
+    match share {
+        Ok(share) => Entry::from(share).noted(ceiling_note(reliance)),
+        none => none.into(),
+    }
 }
 
 pub fn why_no_efficiency(m: &Measurement) -> String {

@@ -6,7 +6,7 @@ use proofmark_model::{FigureKind, Measurement, Run, Summary};
 use super::columns::{Columns, Entry};
 use super::findings::FindingGroup;
 use super::label::{Group, groups, interval, usable, why_no_interval, why_no_trials};
-use super::shared_parts::efficiency;
+use super::shared_parts::{efficiency, share_of_ceiling};
 use super::table::Table;
 use super::text::clean;
 use super::workload_figure::{half_width, result_scale};
@@ -67,7 +67,10 @@ fn results(groups: &[Group]) -> Table {
         let half = shown(row).filter(|_| interval(row.1).is_some()).and_then(half_width);
         half.ok_or_else(|| why_no_interval(row.1))
     };
-    let share = |(_, m): &Row| m.efficiency.and_then(|_| efficiency(m).ok());
+    let share = |(_, m): &Row| match m.efficiency {
+        Some(_) => share_of_ceiling(m, efficiency(m)),
+        None => None.into(),
+    };
     Columns::new("Every result")
         .column("result", |(group, m): &Row| group.title_of(m))
         .column("workload", |(group, _)| group.name())

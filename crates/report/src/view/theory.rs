@@ -10,7 +10,7 @@ use super::grouping::grouped;
 use super::label::{Group, why_no_trials};
 use super::num::percent;
 use super::references::{chosen, paired};
-use super::shared_parts::{ceiling, efficiency, why_no_efficiency};
+use super::shared_parts::{ceiling, efficiency, share_of_ceiling, why_no_efficiency};
 use super::table::Table;
 use super::text::{clean, joined};
 use super::verdict_mark;
@@ -61,9 +61,12 @@ pub fn table(groups: &[Group]) -> Table {
             own.and_then(|v| quantity(m, v)).ok_or_else(|| why_no_trials(m))
         })
         .when(tools, |table| table.explained("result", RESULT))
-        .measured("of ceiling", "%", |(_, m, r)| match r.and_then(|r| paired(m, r)) {
-            Some(ours) => ours.percent().ok_or_else(|| why_no_efficiency(m)),
-            None => efficiency(m),
+        .measured("of ceiling", "%", |(_, m, r)| {
+            let share = match r.and_then(|r| paired(m, r)) {
+                Some(ours) => ours.percent().ok_or_else(|| why_no_efficiency(m)),
+                None => efficiency(m),
+            };
+            share_of_ceiling(m, share)
         })
         .when(tools, |table| {
             table
@@ -77,8 +80,10 @@ pub fn table(groups: &[Group]) -> Table {
                     quantity(m, r.ok_or_else(none)?.value).ok_or_else(not_finite)
                 })
                 .measured("of ceiling", "%", move |(_, m, r)| {
-                    let share = r.ok_or_else(none)?.efficiency.and_then(percent);
-                    share.ok_or_else(|| why_no_efficiency(m))
+                    let share = r.ok_or_else(none).and_then(|r| {
+                        r.efficiency.and_then(percent).ok_or_else(|| why_no_efficiency(m))
+                    });
+                    share_of_ceiling(m, share)
                 })
                 .spare(1)
         })

@@ -13,7 +13,7 @@ use super::label::{
     Group, MIXED, figure_of, interval, why_missing, why_no_interval, why_no_trials,
 };
 use super::num::{Scale, percent};
-use super::shared_parts::{ceiling, efficiency, keyed, statistic, verdict};
+use super::shared_parts::{ceiling, efficiency, keyed, share_of_ceiling, statistic, verdict};
 use super::table::Table;
 use super::text::{clean, stop};
 use super::{
@@ -270,7 +270,7 @@ fn table(group: &Group, scale: &Scale) -> Table {
             table
                 .measured("ceiling", scale.label(), |m| ceiling(m, |v| scale.number(v)))
                 .spare(4)
-                .measured("of ceiling", "%", |m| efficiency(m))
+                .measured("of ceiling", "%", |m| share_of_ceiling(m, efficiency(m)))
                 .spare(wide)
         })
         .column("verdict", |m| verdict(group, m))

@@ -21,6 +21,8 @@ pub struct Near {
     pub bar: Option<Meter>,
     /// `ceiling`, `assumed ceiling` or `shared ceiling`.
     pub word: &'static str,
+    /// The note on the share; empty for a known ceiling.
+    pub note: &'static str,
     /// `of its ceiling of 129.0 GFLOP/s`.
     pub of: String,
     /// The ceiling on the result's scale, without its unit.
@@ -235,6 +237,15 @@ pub fn ceiling_word(reliance: Reliance) -> &'static str {
     }
 }
 
+/// The note on a share of a ceiling; empty for a known one.
+pub fn ceiling_note(reliance: Reliance) -> &'static str {
+    match reliance {
+        Reliance::Known => "",
+        Reliance::Assumed => "of an assumed ceiling",
+        Reliance::Shared => "of a ceiling that both ends share",
+    }
+}
+
 /// The comparison of a result with its ceiling.
 pub fn near(m: &Measurement, scale: &Scale) -> Option<Near> {
     let efficiency = m.efficiency?;
@@ -256,6 +267,7 @@ pub fn near(m: &Measurement, scale: &Scale) -> Option<Near> {
         percent: percent(efficiency)?,
         bar: (reliance == Reliance::Known).then_some(meter),
         word: ceiling_word(reliance),
+        note: ceiling_note(reliance),
         of: match reliance {
             Reliance::Known => format!("of its ceiling of {value}"),
             Reliance::Assumed => format!("of an assumed ceiling of {value}"),

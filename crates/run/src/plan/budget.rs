@@ -10,6 +10,7 @@ use proofmark_model::{
 
 use super::estimate::{point_s, seconds};
 use super::references;
+use super::titles::titles;
 use crate::planned::Planned;
 
 mod leave_out;
@@ -150,9 +151,10 @@ impl Step<'_> {
     /// Leaves out the configurations that are wanted least.
     fn fewer_configurations(&mut self) -> Option<String> {
         let before = self.needed_s();
+        let titles = titles(self.plan(), self.planned.usable_cpus);
         let out = leave_out::fill(self.planned, self.budget_s);
         let took = format_seconds(before - self.needed_s());
-        (!out.is_empty()).then(|| format!("left out: {} ({took})", words(&out)))
+        (!out.is_empty()).then(|| format!("left out: {} ({took})", words(&titles, &out)))
     }
 
     /// Shortens the series. Reported at the end, since [`Step::longer_series`] may undo it.

@@ -10,6 +10,7 @@ mod references;
 mod select;
 #[cfg(test)]
 mod tests;
+mod titles;
 mod values;
 
 use std::collections::BTreeSet;
@@ -30,6 +31,7 @@ use estimate::around_s;
 pub use estimate::{estimate, takes};
 pub use fit::FINDINGS;
 pub use references::{FINDINGS as REFERENCE_FINDINGS, seconds as tools_s};
+pub use titles::{Title, titles};
 pub use values::{check_value, typed_parameter};
 
 use fit::Gathering;
@@ -78,7 +80,6 @@ fn keep_to_budget(request: &PlanRequest, host: &Host, planned: &mut Planned) {
         let points = planned.plan.points.clone();
         let own_s = budget_s - around_s.min(AROUND_PART * budget_s);
         budget::shrink(planned, own_s, &|policy| lengthen(policy, host, &points));
-        budget::leave_out(planned, own_s);
     } else if request.names.is_empty() {
         let own_s = budget_s + tools_s(&planned.plan);
         budget::leave_out(planned, own_s);

@@ -1,11 +1,8 @@
 //! The order in which configurations are wanted, if a time limit cannot hold them all.
 
-use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use proofmark_model::{
-    MainRow, Parameter, Params, PickedValue, Plan, Point, Subsystem, WorkloadSpec,
-};
+use proofmark_model::{Configured, Isa, MainRow, Params, Plan, Point, Subsystem, key, pick};
 
 use super::estimate::point_costs;
 use crate::planned::Planned;
@@ -110,10 +107,10 @@ fn rows(plan: &Plan, cpus: u64) -> Vec<(usize, Want)> {
     let mut found: Vec<(Subsystem, u32, Vec<usize>)> = Vec::new();
     for (id, places) in of_workload {
         let Some(spec) = find(id).map(|w| w.spec()) else { continue };
-        let points: Vec<&Point> = places.iter().map(|place| &plan.points[*place]).collect();
         let rows = spec.role.main_rows.iter();
-        let fills = |row| Some(places[filling(spec, (&points, cpus), row)?]);
-        let own: Vec<usize> = rows.clone().filter_map(fills).collect();
+        let all: Vec<Place> = places.iter().map(|at| Place(*at, &plan.points[*at])).collect();
+        let fills = |row: &MainRow| pick((Some(spec), cpus), &row.picks, all.clone());
+        let own: Vec<usize> = rows.clone().filter_map(fills).map(|place| place.0).collect();
         if let Some(first) = rows.map(|row| row.place).min() {
             found.push((spec.subsystem, first, own));
         }
@@ -129,48 +126,22 @@ fn rows(plan: &Plan, cpus: u64) -> Vec<(usize, Want)> {
     wants
 }
 
-/// The configuration that fills a row: of several, the first with most parameters at their defaults,
-/// as in the summary.
-fn filling(spec: &WorkloadSpec, (points, cpus): (&[&Point], u64), row: &MainRow) -> Option<usize> {
-    let defaults = |at: &usize| {
-        let is_default = |p: &&Parameter| {
-            points[*at].params.named(&p.name).is_some_and(|v| v.to_string() == p.default)
-        };
-        spec.parameters.iter().filter(is_default).count()
-    };
-    let fit = (0..points.len()).filter(|at| picks((points, cpus), points[*at], row));
-    fit.max_by_key(|at| (defaults(at), Reverse(*at)))
-}
+/// A planned configuration and its place.
+#[derive(Clone, Copy)]
+struct Place<'a>(usize, &'a Point);
 
-/// True if a configuration may fill a row, among `all` of its workload.
-fn picks((all, cpus): (&[&Point], u64), point: &Point, row: &MainRow) -> bool {
-    let threads = || all.iter().map(|p| p.params.threads());
-    // One per CPU, or the next fewer.
-    let most_threads = || threads().filter(|n| *n <= cpus).max().or(threads().min());
-    let named_threads = row.picks.iter().any(|pick| Params::counts_threads(&pick.parameter));
-    let has_threads = named_threads || Some(point.params.threads()) == most_threads();
-    has_threads
-        && row.picks.iter().all(|pick| {
-            let name = &*pick.parameter;
-            let own = point.params.named(name);
-            let number = |p: &Point| p.params.number(name);
-            let numbers = || all.iter().map(|p| number(p));
-            match &pick.value {
-                PickedValue::Is(wanted) => {
-                    let is =
-                        |p: &Point| p.params.named(name).is_some_and(|v| v.to_string() == **wanted);
-                    is(point) || !all.iter().any(|p| is(p))
-                }
-                PickedValue::Smallest => number(point) == numbers().min().flatten(),
-                PickedValue::Largest => number(point) == numbers().max().flatten(),
-                PickedValue::UsableCpus => Some(point.params.threads()) == most_threads(),
-                // Which is best nobody knows yet: the widest is planned last.
-                PickedValue::Best => {
-                    let as_many = |p: &&&Point| p.params.threads() == point.params.threads();
-                    all.iter().rfind(as_many).map(|p| p.params.named(name)) == Some(own)
-                }
-            }
-        })
+impl Configured for Place<'_> {
+    fn params(&self) -> &Params {
+        &self.1.params
+    }
+
+    /// Which is best nobody knows yet: the widest instruction set is expected to be.
+    fn best(all: &[Self]) -> Option<Self> {
+        let width = |place: &&Self| {
+            Isa::ALL.iter().position(|isa| place.1.params.get(key::ISA) == Some(isa.name()))
+        };
+        all.iter().max_by_key(width).copied()
+    }
 }
 
 #[cfg(test)]

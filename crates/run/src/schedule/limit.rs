@@ -200,6 +200,14 @@ impl Limit {
         }
     }
 
+    /// Seconds of the trials so far.
+    fn taken_s(&self, place: usize) -> f64 {
+        match self.progress[place] {
+            Progress::Begun { seconds, .. } => seconds,
+            Progress::Waiting | Progress::Ended => 0.0,
+        }
+    }
+
     fn needs_s(&self, plan: &Plan, place: usize, prepared: &Prepared) -> f64 {
         let Estimate { subsystem, turn_s, warm_s, least, series_s } = self.estimates[place];
         match self.progress[place] {
@@ -247,8 +255,10 @@ impl State<'_, '_, '_> {
     /// Fails if the time limit leaves no time for the rest of a configuration's minimum.
     pub(super) fn has_time_for(&self, place: usize) -> Result<(), Ending> {
         match self.needs() {
+            // The trials so far are lost: they would be taken again.
             Some(needs) if !needs.fits[place] => {
-                Err(Ending::LeftOut { needs_s: needs.seconds[place] })
+                let taken_s = self.limit.as_ref().map_or(0.0, |limit| limit.taken_s(place));
+                Err(Ending::LeftOut { needs_s: needs.seconds[place] + taken_s })
             }
             _ => Ok(()),
         }

@@ -1,5 +1,7 @@
 //! Tests of the results that are compared with each other, and of their names.
 
+use proofmark_model::{key, word};
+
 use super::*;
 
 #[test]
@@ -9,7 +11,7 @@ fn points_of_one_run_only_are_listed_after_the_others() {
         compared(a, b).points.iter().map(|p| format!("{}: {}", p.name, p.reason)).collect()
     };
     let reasons_now = reasons_of(&a, &b);
-    assert_eq!(reasons_now[1..], ["2 threads: only in A", "4 threads: only in B"]);
+    assert_eq!(reasons_now[1..], ["2 CPUs: only in A", "4 threads: only in B"]);
     assert!(compared(&a, &b).points[1].fails() && !compared(&a, &b).points[2].fails());
     b.plan.points.push(a.plan.points[1].clone());
     b.interrupted = Some("SIGINT".into());
@@ -44,7 +46,18 @@ fn sizes_that_the_machine_set_may_differ_and_threads_may_not() {
 fn a_result_is_named_by_its_distinguishing_parameters_and_its_io_path() {
     let c = compared(&healthy(), &healthy());
     let name = |workload: &str| &c.points.iter().find(|p| p.workload == workload).unwrap().name;
-    assert_eq!(name("cpu.flops"), "1 thread", "all have one type and one instruction set");
-    assert!(name("disk.rand_read").starts_with("direct"), "{}", name("disk.rand_read"));
+    assert_eq!(name("cpu.flops"), "1 CPU", "all have one type and one instruction set");
+    assert_eq!(name("disk.rand_read"), "4 KiB, depth 1", "direct is the rule");
+    let mut cached = healthy();
+    for m in &mut cached.measurements {
+        m.params = if m.workload == "disk.rand_read" {
+            m.params.clone().with(key::DIRECT, word::OFF).with(key::CACHE, "warm")
+        } else {
+            m.params.clone()
+        };
+    }
+    let c = compared(&cached, &cached);
+    let cached = &c.points.iter().find(|p| p.workload == "disk.rand_read").unwrap().name;
+    assert!(cached.contains("buffered, warm cache"), "no cache passes for a disk: {cached}");
     assert!(name("network.tcp.stream").starts_with("loopback"), "{}", name("network.tcp.stream"));
 }

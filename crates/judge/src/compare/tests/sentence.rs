@@ -276,7 +276,7 @@ fn a_set_that_the_cpu_has_is_missing_and_not_lacked() {
     // A CPU that lacks one set may have lost the result of another.
     let c = compared(&whole, &on(&NARROW, &all[1..2]));
     let gone: Vec<_> = c.points.iter().filter(|p| p.gone()).map(|p| p.name.as_str()).collect();
-    assert_eq!(gone, ["scalar, 2 threads"]);
+    assert_eq!(gone, ["2 CPUs, scalar"]);
     assert!(c.points.iter().any(|p| p.best_of_each.is_some()));
     // Its best set is unknown if it did not measure a faster one.
     let c = compared(&whole, &on(&NARROW, &all[..1]));

@@ -1,12 +1,11 @@
 //! Leaves out configurations, the least wanted first, until the rest fits into the time.
 
-use std::collections::BTreeMap;
-
 use proofmark_model::{Finding, Plan, Point, Severity, counted, format_seconds};
 
 use super::super::estimate::{fewest_s, measured_s};
 use super::super::rank::ranks;
 use super::super::references;
+use super::super::titles::{Title, titles};
 use super::quota::{QUOTA, is_limited};
 use super::{ADVICE, BUDGET};
 use crate::planned::Planned;
@@ -19,8 +18,9 @@ const NAMED: usize = 12;
 
 /// Leaves out configurations until the rest fits into `budget_s`, with a finding that names them.
 pub(crate) fn leave_out(planned: &mut Planned, budget_s: f64) {
-    let asked_s = needs_s(&planned.plan);
+    let asked_s = least_s(&planned.plan);
     let limited = is_limited(&planned.plan);
+    let titles = titles(&planned.plan, planned.usable_cpus);
     let out = fill(planned, budget_s);
     if out.is_empty() {
         return;
@@ -35,7 +35,7 @@ pub(crate) fn leave_out(planned: &mut Planned, budget_s: f64) {
         ),
         None => (BUDGET, "the plan would take".to_owned(), ADVICE),
     };
-    let message = format!("{start} {asked} of {budget}; left out: {}", words(&out));
+    let message = format!("{start} {asked} of {budget}; left out: {}", words(&titles, &out));
     planned.add(Finding::new(check, Severity::Note, message, advice));
 }
 
@@ -47,14 +47,14 @@ pub(crate) fn leave_out_under_quota(planned: &mut Planned, budget_s: f64) {
 }
 
 /// Seconds of the least that the schedule takes, with the planned tools.
-pub(super) fn needs_s(plan: &Plan) -> f64 {
+pub(super) fn least_s(plan: &Plan) -> f64 {
     fewest_s(plan) + references::seconds(plan)
 }
 
 /// Keeps the configurations that are wanted most and fit into the time, at least one. Returns the
-/// others.
-pub(super) fn fill(planned: &mut Planned, budget_s: f64) -> Vec<Point> {
-    if needs_s(&planned.plan) <= budget_s || planned.plan.points.len() < 2 {
+/// places of the others.
+pub(super) fn fill(planned: &mut Planned, budget_s: f64) -> Vec<usize> {
+    if least_s(&planned.plan) <= budget_s || planned.plan.points.len() < 2 {
         return Vec::new();
     }
     let ranks = ranks(planned);
@@ -65,7 +65,7 @@ pub(super) fn fill(planned: &mut Planned, budget_s: f64) -> Vec<Point> {
     loop {
         let mut rest = planned.plan.clone();
         crate::planned::keep(&mut rest, |place, _| kept[place]);
-        let mut over_s = needs_s(&rest) - budget_s;
+        let mut over_s = least_s(&rest) - budget_s;
         let mut count = rest.points.len();
         if over_s <= 0.0 || count < 2 {
             break;
@@ -77,8 +77,7 @@ pub(super) fn fill(planned: &mut Planned, budget_s: f64) -> Vec<Point> {
             }
         }
     }
-    let points = planned.plan.points.iter().zip(&kept);
-    let out = points.filter(|(_, kept)| !**kept).map(|(point, _)| point.clone()).collect();
+    let out = (0..kept.len()).filter(|place| !kept[*place]).collect();
     planned.keep(|place, _| kept[place]);
     out
 }
@@ -112,21 +111,22 @@ fn fitting(plan: &Plan, order: &[usize], budget_s: f64) -> (Vec<bool>, Vec<f64>)
     (kept, costs_s)
 }
 
-/// Names the configurations as in the report, or where they are many, counts them by workload.
-pub(crate) fn words(points: &[Point]) -> String {
-    if points.len() <= NAMED {
-        let word = |p: &Point| match find(&p.workload) {
-            Some(workload) => workload.spec().describe(&p.params),
-            None => p.workload.clone(),
-        };
-        return points.iter().map(word).collect::<Vec<_>>().join(", ");
+/// Names the configurations at these places of a plan, or where they are many, counts them by
+/// workload.
+pub(crate) fn words(titles: &[Title], places: &[usize]) -> String {
+    let titles = || places.iter().filter_map(|place| titles.get(*place));
+    if places.len() <= NAMED {
+        return titles().map(|title| title.whole.as_str()).collect::<Vec<_>>().join("; ");
     }
-    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    for point in points {
-        *counts.entry(&point.workload).or_default() += 1;
+    let mut counts: Vec<(&str, usize)> = Vec::new();
+    for title in titles() {
+        match counts.iter_mut().find(|(known, _)| *known == title.workload) {
+            Some((_, n)) => *n += 1,
+            None => counts.push((&title.workload, 1)),
+        }
     }
-    let all = counted(points.len(), "configuration");
-    let counts: Vec<_> = counts.into_iter().map(|(id, n)| format!("{id} ({n})")).collect();
+    let all = counted(places.len(), "configuration");
+    let counts: Vec<_> = counts.into_iter().map(|(name, n)| format!("{name} ({n})")).collect();
     format!("{all}: {}", counts.join(", "))
 }
 

@@ -112,7 +112,7 @@ mod tests {
         assert!(left.contains(&"cpu.iops scalar".to_owned()), "{left:?}");
         let [finding] = &planned.findings[..] else { panic!("{:?}", planned.findings) };
         assert_eq!((finding.check.as_ref(), finding.severity), (QUOTA, Severity::Note));
-        for said in ["0.5 CPUs", "left out: ", "cpu.flops isa=sse2 threads=2"] {
+        for said in ["0.5 CPUs", "left out: ", "FP peak, 2 CPUs, sse2"] {
             assert!(finding.message.contains(said), "{said}: {}", finding.message);
         }
         let one = fitted(quota(0.1, 1.0), 1.0);

@@ -38,7 +38,10 @@ fn a_workload_that_is_asked_for_is_measured() {
     // The arrays alone take 4.5 s to set up.
     let short = within("cpu.clock", 3);
     assert!(has(&short, "cpu.clock") && !has(&short, "memory.copy"), "{:?}", short.plan.points);
-    assert!(budget_findings(&short).contains("left out: memory.copy"), "{short:?}");
+    assert!(
+        budget_findings(&short).contains("left out: Memory copy, 1 CPU; Memory copy, 16 CPUs"),
+        "{short:?}"
+    );
 }
 
 fn budget_findings(planned: &Planned) -> String {
@@ -84,7 +87,7 @@ fn where_the_time_of_a_profile_cannot_hold_it_less_is_measured_and_the_plan_says
     let left_out = "the plan would take 1 min 8 s of 41 s; left out: ";
     assert!(budget_findings(&large).contains(left_out), "{}", budget_findings(&large));
     assert!(
-        budget_findings(&large).contains("memory.latency order=local"),
+        budget_findings(&large).contains("Memory latency, local"),
         "{}",
         budget_findings(&large)
     );
@@ -98,7 +101,11 @@ fn a_budget_that_cannot_hold_it_leaves_out_what_answers_for_no_row() {
     let roomy = planned(&machine("kvm", 300), &names, Some(60));
     assert!(budget_findings(&roomy).is_empty(), "{}", budget_findings(&roomy));
     let tight = planned(&machine("kvm", 300), &names, Some(12));
-    assert!(budget_findings(&tight).contains("left out: memory."), "{}", budget_findings(&tight));
+    assert!(
+        budget_findings(&tight).contains("left out: Memory copy, 1 CPU; "),
+        "{}",
+        budget_findings(&tight)
+    );
     assert!(tight.plan.points.len() < roomy.plan.points.len());
     assert!(tight.plan.points.iter().any(|p| p.workload == "memory.triad"));
 }
