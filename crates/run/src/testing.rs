@@ -126,7 +126,7 @@ pub(crate) type Log = Rc<RefCell<Vec<Act>>>;
 pub(crate) type Values = fn(point: u64, trial: usize) -> Result<f64, Ending>;
 
 /// Workers by a script. A trial takes one second, with `test.time` three, or the milliseconds of
-/// the parameter `ms`. Set-up takes `set_up_ms` milliseconds. Each trial has the next value.
+/// the parameter `ms`; the first takes `first_ms` more. Set-up takes `set_up_ms` milliseconds. Each trial has the next value.
 #[derive(Clone)]
 pub(crate) struct Script {
     pub(crate) clock: FakeClock,
@@ -151,6 +151,8 @@ struct Actor {
     launch: usize,
     point: u64,
     seconds: f64,
+    /// Further seconds of the first trial.
+    first_s: f64,
     trial: usize,
     unit: Unit,
     in_rounds: bool,
@@ -160,15 +162,19 @@ impl Script {
     fn begin(&self, point: &Point, act: fn(u64) -> Act) -> Box<dyn Session> {
         let usual = if point.workload == "test.time" { 3.0 } else { 1.0 };
         let unit = if usual == 3.0 { Unit::Second } else { Unit::OpPerSecond };
-        let seconds = point.params.number("ms").map_or(usual, |ms| ms as f64 / 1000.0);
+        let parameter_s = |name| point.params.number(name).map(|ms| ms as f64 / 1000.0);
+        let seconds = parameter_s("ms").unwrap_or(usual);
+        let first_s = parameter_s("first_ms").unwrap_or(0.0);
         let threads = point.params.threads();
-        self.clock.pass(point.params.number("set_up_ms").map_or(0.0, |ms| ms as f64 / 1000.0));
+        self.clock.pass(parameter_s("set_up_ms").unwrap_or(0.0));
         self.log.borrow_mut().push(act(threads));
         let is_launch = |act: &&Act| matches!(act, Act::Launch(_) | Act::LaunchTogether(_));
         let launch = self.log.borrow().iter().filter(is_launch).count();
         let in_rounds = find(&point.workload).is_some_and(|w| w.spec().work.cut().has_slices());
         let script = self.clone();
-        Box::new(Actor { script, launch, point: threads, seconds, trial: 0, unit, in_rounds })
+        let actor =
+            Actor { script, launch, point: threads, seconds, first_s, trial: 0, unit, in_rounds };
+        Box::new(actor)
     }
 }
 
@@ -194,7 +200,7 @@ impl Session for Actor {
             Request::Span { span_us, .. } => (span_us as f64 * 1e-6).max(self.seconds),
             Request::Warm | Request::Trial => self.seconds,
         };
-        self.script.clock.pass(seconds);
+        self.script.clock.pass(seconds + std::mem::take(&mut self.first_s));
         let value = match request {
             Request::Warm => 100.0,
             Request::Trial | Request::Span { .. } => {

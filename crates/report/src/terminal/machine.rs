@@ -5,7 +5,7 @@
 
 use proofmark_model::Host;
 
-use super::{Page, columns_of};
+use super::{Page, columns_of, wrapping};
 use crate::Options;
 use crate::view::{Fact, FactTable, findings_of_host, findings_section, host_tables};
 
@@ -59,7 +59,7 @@ impl Page {
     /// A dim text under the value.
     fn dim(&mut self, indent: usize, text: &str) {
         let room = self.width.saturating_sub(indent).max(10);
-        for line in textwrap::wrap(text, textwrap::Options::new(room).break_words(true)) {
+        for line in textwrap::wrap(text, wrapping(room)) {
             if !line.trim().is_empty() {
                 self.out.push_str(&" ".repeat(indent));
                 self.out.push_str(&self.paint.dim(line.trim_end()));

@@ -62,6 +62,14 @@ impl Page {
     }
 }
 
+/// The options to break a text into lines: between words, and not at the hyphens of dates, options
+/// and addresses.
+fn wrapping(width: usize) -> textwrap::Options<'static> {
+    textwrap::Options::new(width)
+        .break_words(true)
+        .word_splitter(textwrap::WordSplitter::NoHyphenation)
+}
+
 /// Columns that a text takes.
 fn columns_of(text: &str) -> usize {
     textwrap::core::display_width(text)

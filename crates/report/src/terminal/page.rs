@@ -3,7 +3,7 @@
 use proofmark_model::bind_units;
 
 use super::paint::Paint;
-use super::tables;
+use super::{tables, wrapping};
 use crate::Options;
 use crate::view::{Medium, Table};
 
@@ -41,10 +41,7 @@ impl Page {
     /// unit stay on one line.
     pub(crate) fn wrap(&mut self, first: &str, hang: usize, text: &str) {
         let hang = " ".repeat(hang.min(self.width / 2));
-        let options = textwrap::Options::new(self.width)
-            .initial_indent(first)
-            .subsequent_indent(&hang)
-            .break_words(true);
+        let options = wrapping(self.width).initial_indent(first).subsequent_indent(&hang);
         for line in textwrap::wrap(&bind_units(text), options) {
             self.out.push_str(&line.trim_end().replace('\u{a0}', " "));
             self.out.push('\n');
@@ -75,7 +72,7 @@ impl Page {
 
     /// Adds a bold heading, painted line by line, so that no colour runs over a line's end.
     pub(crate) fn title(&mut self, text: &str) {
-        for line in textwrap::wrap(text, self.width) {
+        for line in textwrap::wrap(text, wrapping(self.width)) {
             self.out.push_str(&self.paint.bold(&line));
             self.out.push('\n');
         }
@@ -116,5 +113,13 @@ mod tests {
         let mut page = Page::new(&options);
         page.wrap("", 0, "a rate of some 31.20 GB/s, at 90 %");
         assert_eq!(page.out, "a rate of some\n31.20 GB/s, at 90 %\n");
+    }
+
+    #[test]
+    fn dates_options_and_addresses_stay_whole() {
+        let options = Options { width: 20, color: false };
+        let mut page = Page::new(&options);
+        page.wrap("", 0, "the run of 2026-11-27 is older than --last-good");
+        assert_eq!(page.out, "the run of\n2026-11-27 is older\nthan --last-good\n");
     }
 }

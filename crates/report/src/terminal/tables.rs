@@ -1,7 +1,7 @@
 //! Lays out tables within a given width.
 
-use super::columns_of;
 use super::paint::Paint;
+use super::{columns_of, wrapping};
 use crate::view::{Cell, Table};
 
 /// Lays out a table as wide as fits. The first column has at least the width `first`, if there is
@@ -155,10 +155,7 @@ fn named(table: &Table, i: usize, cell: &Cell) -> String {
 /// Adds a text, wrapped, with the indentation of its first line and of the others.
 fn wrap(out: &mut String, indents: [usize; 2], text: &str, width: usize) {
     let [first, others] = indents.map(|n| " ".repeat(n.min(width / 2)));
-    let options = textwrap::Options::new(width)
-        .initial_indent(&first)
-        .subsequent_indent(&others)
-        .break_words(true);
+    let options = wrapping(width).initial_indent(&first).subsequent_indent(&others);
     // A number and its percent sign stay on one line.
     for line in textwrap::wrap(&text.replace(" %", "\u{a0}%"), options) {
         out.push_str(&line.trim_end().replace("\u{a0}%", " %"));

@@ -81,13 +81,13 @@ pub fn without_ceiling(groups: &[Group]) -> Vec<String> {
     let unbounded = groups.iter().filter(|g| g.all.iter().all(|m| m.ceiling.is_none()));
     let reasons = unbounded.flat_map(|g| {
         let measured = g.all.iter().filter(|m| m.summary.is_some());
-        measured.map(|m| (why_no_ceiling(m), g.id))
+        measured.map(|m| (why_no_ceiling(m), g.heading()))
     });
-    let sentence = |(why, workloads): (String, Vec<&str>)| {
+    let sentence = |(why, workloads): (String, Vec<String>)| {
         let workloads = distinct(workloads);
         match workloads.len() == groups.len() {
             true => format!("No ceiling is known: {why}."),
-            false => format!("No ceiling is known for {}: {why}.", clean(&and_list(workloads))),
+            false => format!("No ceiling is known for {}: {why}.", and_list(workloads)),
         }
     };
     grouped(reasons).into_iter().map(sentence).collect()

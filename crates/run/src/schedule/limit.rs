@@ -280,13 +280,15 @@ impl State<'_, '_, '_> {
         self.means.clock.now() + seconds + needs.total_s() <= limit.measured_until()
     }
 
-    /// The end of a series that begins now, in seconds. Its last sample may end half a tick later.
-    pub(super) fn series_s(&self, planned: &PlannedSeries) -> f64 {
+    /// The end of a series that begins now, in seconds: at least the minimum for which it had time.
+    /// Its last sample may end half a tick later.
+    pub(super) fn series_s(&self, place: usize, planned: &PlannedSeries) -> f64 {
         let Some((limit, needs)) = self.limit.as_ref().zip(self.needs()) else {
             return planned.for_s;
         };
         let left_s = limit.measured_until() - needs.total_s() - self.means.clock.now();
-        planned.for_s.min(left_s - 0.5 * planned.every_s).max(0.0)
+        let least_s = limit.estimates[place].series_s.unwrap_or(0.0);
+        planned.for_s.min((left_s - 0.5 * planned.every_s).max(least_s))
     }
 
     /// True if a configuration has not begun, for lack of time.
@@ -336,6 +338,13 @@ impl State<'_, '_, '_> {
         let progress = self.limit.as_mut().map(|limit| &mut limit.progress[place]);
         if let Some(Progress::Begun { trials, .. }) = progress {
             *trials += 1;
+        }
+    }
+
+    /// Notes that a configuration begins anew later, if there is time.
+    pub(super) fn note_wait(&mut self, place: usize) {
+        if let Some(limit) = &mut self.limit {
+            limit.progress[place] = Progress::Waiting;
         }
     }
 

@@ -211,7 +211,6 @@ impl State<'_, '_, '_> {
         for place in places.iter().copied() {
             match self.set_up(place) {
                 Ok(session) => active.push(Active { place, session: Some(session) }),
-                Err(Ending::LeftOut { .. }) if !self.is_last_chance => {}
                 Err(ending) => self.end(place, ending),
             }
         }
@@ -354,11 +353,15 @@ impl State<'_, '_, '_> {
         (taken >= most).then_some(Ending::Budget)
     }
 
+    /// Ends a configuration. One that is left out waits for its last chance, if it has not had that.
     fn end(&mut self, place: usize, ending: Ending) {
         let m = &mut self.measurements[place];
         if matches!(ending, Ending::LeftOut { .. }) {
             // Fewer trials than the minimum are no result.
             (m.trials, m.warmup, m.latency, m.series) = Default::default();
+            if !self.is_last_chance {
+                return self.note_wait(place);
+            }
         }
         m.ending = ending;
         let has_result = !m.trials.is_empty();

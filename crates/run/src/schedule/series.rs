@@ -36,7 +36,6 @@ impl State<'_, '_, '_> {
                 Ok(()) => self.samples(place, planned, session.as_mut()),
                 Err(ending) => ending,
             },
-            Err(Ending::LeftOut { .. }) if !self.is_last_chance => return,
             Err(ending) => ending,
         };
         self.away_s += self.means.clock.now() - begun;
@@ -52,7 +51,7 @@ impl State<'_, '_, '_> {
         session: &mut dyn Session,
     ) -> Ending {
         let every_s = planned.every_s.max(1e-3);
-        let for_s = self.series_s(planned);
+        let for_s = self.series_s(place, planned);
         let begun = self.means.clock.now();
         let mut samples = Samples::new(self.measurements[place].unit);
         self.measurements[place].series = Some(Samples::begin(planned, Timestamp::now()));

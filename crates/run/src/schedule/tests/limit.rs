@@ -100,6 +100,35 @@ fn time_that_others_did_not_use_helps_what_seemed_to_have_none() {
     assert!(left_out(&m, 8).is_empty() && took_s <= 8.0, "{took_s}");
 }
 
+/// The first of ten trials takes seconds, as beside a build that ends: the least wanted have begun
+/// then, and seem to have no time.
+#[test]
+fn a_slow_start_leaves_nothing_out_for_which_there_is_time_in_the_end() {
+    let mut all = points("cpu.rounds", 10, 126);
+    all[0].params = all[0].params.clone().with_named("first_ms", 2000);
+    let ranks: Vec<usize> = (0..10).collect();
+    let (m, took_s) = by_deadline(limited(all, 14.0, 0.1), 0.0, &ranks);
+    assert!(left_out(&m, 8).is_empty() && took_s <= 14.0, "{took_s} {:?}", left_out(&m, 8));
+}
+
+/// The others take as long as they may, and leave a series its minimum.
+#[test]
+fn a_series_that_begins_has_its_minimum() {
+    let mut plan = limited(points("test.null", 12, 1000), 110.0, 1.0);
+    plan.policy.min_trials = 3;
+    plan.policy.point_s = None;
+    plan.series = vec![PlannedSeries { point: 0, for_s: 600.0, every_s: 1.0 }];
+    let mut ranks: Vec<usize> = (0..12).collect();
+    ranks.rotate_left(1);
+    for budget_s in [60.0, 70.0, 78.0, 80.0, 82.0, 90.0] {
+        plan.policy.budget_s = Some(budget_s);
+        let (m, took_s) = by_deadline(plan.clone(), 0.0, &ranks);
+        let series = m[0].series.as_ref().map_or(0, |series| series.samples);
+        assert!(took_s <= budget_s + 1.0, "{took_s} of {budget_s}");
+        assert!(is_left_out(&m[0]) || series >= 10, "{series} samples of {budget_s} s");
+    }
+}
+
 #[test]
 fn a_series_ends_with_the_limit_and_leaves_the_others_their_minimum() {
     let mut plan = limited(points("test.null", 3, 1000), 60.0, 1.0);
