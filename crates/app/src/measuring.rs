@@ -92,7 +92,7 @@ pub fn carry_out(
         .with_context(|| format!("cannot write to {}", output.dir().display()))?;
     let takes_s = estimate(&run.plan).1 + tools_s(&run.plan);
     let titles = titles(&run.plan, run.host.limits.usable_cpus.len() as u64);
-    let progress = Progress::new(titles, takes_s, shown.live);
+    let progress = Progress::new(titles, run.plan.points.len(), takes_s, shown.live);
     let report = |line: &str| progress.say(&explained(line));
     let ahead_s = STARTED.elapsed().saturating_sub(shown.waited).as_secs_f64();
     let deadline = ranks.map(|ranks| Deadline { ahead_s, ranks });

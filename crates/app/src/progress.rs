@@ -39,8 +39,9 @@ pub struct Progress {
     bar: ProgressBar,
     started: Instant,
     estimate: Duration,
-    /// Titles of the configurations, by place.
+    /// Titles of the configurations, by place: first the planned ones.
     titles: Vec<Title>,
+    planned: usize,
     /// The form of the lines where there is no bar.
     lines: Lines,
     samples: RefCell<Live>,
@@ -49,9 +50,9 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Starts the progress of a run of configurations with these titles, which takes about
-    /// `estimate_s` seconds. With `noise` it shows what takes time from the threads.
-    pub fn new(titles: Vec<Title>, estimate_s: f64, noise: bool) -> Self {
+    /// Starts the progress of a run with these titles of configurations, the first `planned` of
+    /// which take about `estimate_s` seconds. With `noise` it shows what takes time from the threads.
+    pub fn new(titles: Vec<Title>, planned: usize, estimate_s: f64, noise: bool) -> Self {
         let mode = progress_mode();
         let target = match mode {
             ProgressMode::Auto => ProgressDrawTarget::stderr_with_hz(4),
@@ -62,7 +63,7 @@ impl Progress {
             bar.set_style(if is_ascii_only() { style.progress_chars("##-") } else { style });
         }
         let lines = match mode {
-            ProgressMode::Jsonl => Lines::Json(Events::new(titles.len(), estimate_s)),
+            ProgressMode::Jsonl => Lines::Json(Events::new(planned, estimate_s)),
             ProgressMode::None => Lines::Nothing,
             _ if bar.is_hidden() => Lines::Plain,
             _ => Lines::Bar,
@@ -72,6 +73,7 @@ impl Progress {
             started: Instant::now(),
             estimate: Duration::from_secs_f64(estimate_s),
             titles,
+            planned,
             lines,
             samples: RefCell::default(),
             noise: noise.then(RefCell::default),
@@ -87,11 +89,11 @@ impl Progress {
         let (m, line) = (step.measurement(), describe(step, self.title(step.place)));
         if !matches!(self.lines, Lines::Bar) {
             if matches!(self.lines, Lines::Plain) && event == Event::Done {
-                say(&format!("[{done}/{}] {line}", self.titles.len()));
+                say(&format!("[{done}/{}] {line}", self.planned.max(done)));
             }
             return;
         }
-        let (elapsed, points) = (self.started.elapsed(), self.titles.len());
+        let (elapsed, points) = (self.started.elapsed(), self.planned.max(done));
         let left = self.estimate.saturating_sub(elapsed).as_secs_f64().max(1.0);
         let part = elapsed.as_secs_f64() / self.estimate.as_secs_f64().max(1e-3);
         self.bar.set_position((part.min(0.99) * SCALE as f64) as u64);

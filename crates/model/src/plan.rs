@@ -115,6 +115,9 @@ pub struct Plan {
     /// Configurations that are sampled over time instead of measured in trials.
     #[serde(default)]
     pub series: Vec<PlannedSeries>,
+    /// Configurations that the time limit left out, the most wanted first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<Point>,
 }
 
 impl Plan {

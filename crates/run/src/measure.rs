@@ -6,7 +6,7 @@ use proofmark_model::{
 
 use crate::event::Observer;
 use crate::pairs::Pairs;
-use crate::plan::{ADVICE, BUDGET, titles, typed, words};
+use crate::plan::{ADVICE, BUDGET, left_out_finding, titles, typed, words};
 use crate::planned::PlannedTools;
 use crate::record::Recorder;
 use crate::schedule;
@@ -29,6 +29,7 @@ pub fn measure(
     let measurements = schedule::run(&plan, means, pairs, &mut all);
     let mut run = recorder.so_far(&measurements);
     run.findings.extend(left_out(&run));
+    run.findings.extend(left_out_finding(&run.plan, usable_cpus(&run)));
     run.interrupted = means.stop.stopped_by();
     run.ended = Some(Timestamp::now());
     run
@@ -43,7 +44,7 @@ fn left_out(run: &RawRun) -> Option<Finding> {
     let all = run.measurements.iter().enumerate();
     let (places, seconds): (Vec<usize>, Vec<f64>) = all.filter_map(needs).unzip();
     let budget_s = run.plan.policy.budget_s.filter(|_| !places.is_empty())?;
-    let titles = titles(&run.plan, run.host.limits.usable_cpus.len() as u64);
+    let titles = titles(&run.plan, usable_cpus(run));
     let message = format!(
         "this machine is slower than estimated, so the limit of {} left no time for {}; --budget {} \
          takes all of it",
@@ -52,6 +53,10 @@ fn left_out(run: &RawRun) -> Option<Finding> {
         typed(budget_s + seconds.iter().sum::<f64>())
     );
     Some(Finding::new(BUDGET, Severity::Note, message, ADVICE))
+}
+
+fn usable_cpus(run: &RawRun) -> u64 {
+    run.host.limits.usable_cpus.len() as u64
 }
 
 #[cfg(test)]

@@ -65,6 +65,11 @@ impl<'a> Pairs<'a> {
         let PlannedTools { installed, missing, most_s } = planned;
         let mut pairs =
             Self { runner, most_s, spent_s: 0.0, due_s: 0.0, tools: BTreeMap::new(), missing };
+        for place in 0..plan.left_out.len() {
+            let why = "the time limit left it out at first".to_owned();
+            let none = NoReference { refused: Vec::new(), why };
+            pairs.missing.insert(plan.points.len() + place, none);
+        }
         for (name, points) in &plan.references {
             let Some((tool, installed)) = find(name).zip(installed.get(name)) else { continue };
             for r in points {

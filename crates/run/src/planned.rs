@@ -23,7 +23,8 @@ pub struct Planned {
     pub tables: Vec<usize>,
     /// CPUs of the machine that the run may use.
     pub usable_cpus: u64,
-    /// Rank of each configuration, 0 for the most wanted; `None`: no time limit ends the run.
+    /// Rank of each configuration, then of each that is left out, 0 for the most wanted; `None`: no
+    /// time limit ends the run.
     pub ranks: Option<Vec<usize>>,
 }
 
@@ -59,6 +60,20 @@ impl Planned {
     pub(crate) fn add_to_table(&mut self, table: usize, places: &[usize]) {
         let last = places.iter().copied().max().map_or(0, |place| place + 1);
         self.tables.resize(last.max(self.tables.len()), table);
+    }
+
+    /// Keeps these configurations and notes the others as left out for the time limit, in front of
+    /// those that were before.
+    pub(crate) fn leave_out(&mut self, mut keeps: impl FnMut(usize, &Point) -> bool) {
+        let mut out = Vec::new();
+        self.keep(|place, point| {
+            let kept = keeps(place, point);
+            if !kept {
+                out.push(point.clone());
+            }
+            kept
+        });
+        self.plan.left_out.splice(0..0, out);
     }
 
     /// Keeps these configurations of the plan, in order, with their data.

@@ -4,7 +4,7 @@ use std::io;
 
 use proofmark_engine::Clock;
 use proofmark_judge::judge;
-use proofmark_model::{Ending, RawMeasurement, RawRun, Run};
+use proofmark_model::{Ending, Point, RawMeasurement, RawRun, Run};
 
 use crate::event::{Event, Observer, Step};
 
@@ -75,10 +75,18 @@ impl<'a> Recorder<'a> {
         saved
     }
 
-    /// Returns the run with the measurements that have a trial or have ended.
+    /// Returns the run with the measurements that have a trial or have ended. What the plan left
+    /// out and the run measured after all is part of its plan.
     pub(crate) fn so_far(&self, measurements: &[RawMeasurement]) -> RawRun {
         let known = |m: &&RawMeasurement| !m.trials.is_empty() || ended_by_itself(&m.ending);
-        self.run.with_measurements(measurements.iter().filter(known).cloned().collect())
+        let mut run =
+            self.run.with_measurements(measurements.iter().filter(known).cloned().collect());
+        let extra = measurements.iter().skip(run.plan.points.len());
+        let mut is_measured = extra.map(|m| known(&m));
+        let was_left_out = |_: &mut Point| is_measured.next().unwrap_or(false);
+        let measured: Vec<Point> = run.plan.left_out.extract_if(.., was_left_out).collect();
+        run.plan.points.extend(measured);
+        run
     }
 }
 

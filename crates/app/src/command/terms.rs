@@ -13,7 +13,7 @@ pub const TERMS: &[(&str, &str, &str)] = &[
         "coarse",
         "Verdict: no check found a problem, but the 95 % interval is wide",
         "An end of the interval differs from the figure by more than five times the target. That is \
-         CPU 2.5 %, memory 15 %, disk and network 25 %. Raise --budget, or repeat when other load is gone. The exit \
+         CPU 2.5 %, memory 15 %, disk and network 25 %. Of 3 to 5 complete solves it is the range. Raise --budget, or repeat when other load is gone. The exit \
          status does not change; --precision makes it 3.",
     ),
     (

@@ -14,8 +14,9 @@ const NTIMES: f64 = 10.0;
 /// The passes over all its memory per time: the loops use 2, 2, 3 and 3 of the 3 arrays.
 const PASSES: f64 = 10.0 / 3.0;
 
-/// The assumed rate in bytes per second.
+/// The assumed rate of a thread, in bytes per second, and the number of threads that add to it.
 const SLOW: f64 = 10e9;
+const ADDING: u64 = 4;
 
 impl ReferenceRunner for Stream {
     fn installed(&self) -> Option<Installed> {
@@ -56,7 +57,8 @@ impl ReferenceRunner for Stream {
         let threads = task.params.threads();
         // STREAM also fills, doubles and verifies its arrays, the last with one thread.
         let verifying = bytes / SLOW * 2.0;
-        1.0 + place::filling(bytes, threads) + NTIMES * PASSES * bytes / SLOW + verifying
+        let rate = SLOW * threads.clamp(1, ADDING) as f64;
+        1.0 + place::filling(bytes, threads) + NTIMES * PASSES * bytes / rate + verifying
     }
 
     fn memory(&self, _: &Task) -> u64 {

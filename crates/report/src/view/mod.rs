@@ -282,6 +282,13 @@ fn trust(run: &Run) -> Trust {
         let what = counted(unmeasured as u64, "planned configuration");
         sentence += &format!(" {what} {was} not measured.");
     }
+    let left_out = run.plan.left_out.len() as u64;
+    if left_out > 0 {
+        let was = agree(left_out, ["was", "were"]);
+        let limit = run.plan.policy.budget_s.map(format_seconds);
+        let limit = limit.map_or_else(String::new, |limit| format!(" of {limit}"));
+        sentence += &format!(" {left_out} more {was} left out for the time limit{limit}.");
+    }
     Trust {
         counts,
         worst: run.verdict().map_or("none", Verdict::id),
@@ -297,7 +304,7 @@ fn verdict_words(verdict: Verdict) -> [[&'static str; 2]; 2] {
     match verdict {
         Verdict::Valid => [["is valid", ""], ["are valid", ""]],
         Verdict::Coarse => {
-            [["is coarse", "its interval is wide"], ["are coarse", "their intervals are wide"]]
+            [["is coarse", "it is known roughly"], ["are coarse", "they are known roughly"]]
         }
         Verdict::NoInterval => {
             [["has no interval", "too few trials"], ["have no interval", "too few trials"]]
@@ -311,7 +318,7 @@ fn verdict_words(verdict: Verdict) -> [[&'static str; 2]; 2] {
     }
 }
 
-/// `60 of 77 results are valid. 16 are coarse: their intervals are wide. 1 is suspect: see the
+/// `60 of 77 results are valid. 16 are coarse: they are known roughly. 1 is suspect: see the
 /// cause.`
 fn verdicts(counts: &VerdictCounts) -> String {
     let total = counts.all();

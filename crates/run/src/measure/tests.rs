@@ -36,6 +36,7 @@ impl Observer for Seen {
 struct Lab {
     policy: Policy,
     points: Vec<Point>,
+    left_out: Vec<Point>,
     tools: Vec<&'static str>,
     /// Indices of the configurations that each tool repeats, and how often.
     pairs: Vec<(usize, u32)>,
@@ -55,6 +56,7 @@ impl Lab {
         Self {
             policy: policy(3, 3, None),
             points: vec![point("test.null", 1), point("test.null", 2)],
+            left_out: Vec::new(),
             tools: vec!["fake"],
             pairs: Vec::new(),
             most_s: None,
@@ -74,6 +76,7 @@ impl Lab {
         let plan = Plan {
             policy: self.policy.clone(),
             points: self.points.clone(),
+            left_out: self.left_out.clone(),
             references: self.tools.iter().map(|t| ((*t).to_owned(), references.clone())).collect(),
             ..Plan::default()
         };
@@ -332,6 +335,28 @@ fn what_a_time_limit_leaves_out_is_kept_and_named_with_the_budget_that_holds_it(
     assert_eq!(finding.check, "plan.budget");
     assert!(finding.message.contains("the limit of 40 s left no time for"), "{finding:?}");
     assert!(finding.message.ends_with(" takes all of it"), "{finding:?}");
+}
+
+#[test]
+fn what_the_plan_left_out_joins_it_if_it_was_measured_and_is_named_if_not() {
+    let mut lab = Lab::new(|_, _| Ok(100.0));
+    lab.tools.clear();
+    let all: Vec<Point> = (1..=4).map(|threads| point("test.null", threads)).collect();
+    (lab.points, lab.left_out) = (all[..1].to_vec(), all[1..].to_vec());
+    lab.policy.trial_s = 1.0;
+    lab.policy.budget_s = Some(12.0);
+    lab.deadline = Some(Deadline { ahead_s: 0.0, ranks: vec![0, 2, 1, 3] });
+    let run = lab.run();
+    let threads = |points: &[Point]| points.iter().map(|p| p.params.threads()).collect::<Vec<_>>();
+    assert_eq!((threads(&run.plan.points), threads(&run.plan.left_out)), (vec![1, 3], vec![2, 4]));
+    assert_eq!(trials(&run), [3, 3]);
+    let [finding] = &run.findings[..] else { panic!("{:?}", run.findings) };
+    let message = "left out for the time limit of 12 s: test.null threads=2; test.null threads=4";
+    assert_eq!((finding.check.as_ref(), finding.message.as_str()), ("plan.budget", message));
+    // The run as it was saved last is whole, too.
+    let saved = lab.disk.saved.borrow();
+    let saved = saved.last().unwrap();
+    assert_eq!(saved.plan.points.len(), saved.measurements.len());
 }
 
 #[test]

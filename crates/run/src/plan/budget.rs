@@ -3,14 +3,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use proofmark_model::{
-    Finding, Plan, PlannedSeries, Point, Policy, Severity, and_list, format_seconds, format_size,
-    key,
-};
+use proofmark_model::{Finding, Plan, PlannedSeries, Point, Policy, Severity, format_seconds, key};
 
 use super::estimate::{point_s, seconds};
 use super::references;
-use super::titles::titles;
 use crate::planned::Planned;
 
 mod leave_out;
@@ -18,8 +14,8 @@ mod quota;
 mod tools;
 mod trials;
 
-pub(crate) use leave_out::words;
-pub(super) use leave_out::{leave_out, leave_out_under_quota};
+pub(super) use leave_out::{describe, leave_out, leave_out_under_quota};
+pub(crate) use leave_out::{finding as left_out_finding, words};
 pub(super) use quota::shorten_rounds as shorten_rounds_under_quota;
 
 /// Id, title and meaning of the findings of a budget.
@@ -99,6 +95,7 @@ pub(super) fn shrink(planned: &mut Planned, budget_s: f64, lengthen: &dyn Fn(&mu
     step.more_trials();
     step.more_tools();
     step.longer_series();
+    let reduces = step.planned.plan != step.asked;
     lines.extend(step.describe_trials());
     lines.extend(step.describe_series());
     lines.extend(step.explain_tools());
@@ -112,7 +109,7 @@ pub(super) fn shrink(planned: &mut Planned, budget_s: f64, lengthen: &dyn Fn(&mu
         let message = format!("for the budget of {budget}: {line}");
         step.planned.add(Finding::new(BUDGET, Severity::Note, message, ADVICE));
     }
-    if step.planned.findings.iter().any(|f| f.check == BUDGET) {
+    if reduces {
         let message = format!("{ALL} {}", step.sufficient());
         step.planned.add(Finding::new(BUDGET, Severity::Note, message, ADVICE));
     }
@@ -150,11 +147,8 @@ impl Step<'_> {
 
     /// Leaves out the configurations that are wanted least.
     fn fewer_configurations(&mut self) -> Option<String> {
-        let before = self.needed_s();
-        let titles = titles(self.plan(), self.planned.usable_cpus);
-        let out = leave_out::fill(self.planned, self.budget_s);
-        let took = format_seconds(before - self.needed_s());
-        (!out.is_empty()).then(|| format!("left out: {} ({took})", words(&titles, &out)))
+        leave_out::fill(self.planned, self.budget_s);
+        None
     }
 
     /// Shortens the series. Reported at the end, since [`Step::longer_series`] may undo it.
@@ -193,8 +187,6 @@ impl Step<'_> {
 
     /// Leaves out large problems, the largest first; the smallest of a workload stays.
     fn without_problems(&mut self, goes: fn(&Self, u64, usize) -> bool) -> Option<String> {
-        let mut out: BTreeMap<String, Vec<u64>> = BTreeMap::new();
-        let before = self.needed_s();
         while !self.fits() {
             let size = |p: &Point| p.params.get(key::MATRIX_SIZE);
             let points = &self.plan().points;
@@ -208,33 +200,23 @@ impl Step<'_> {
             let place = (0..points.len()).filter(large).max_by_key(|place| size(&points[*place]));
             let Some(point) = place.map(|place| points[place].clone()) else { break };
             let n = size(&point)?;
-            out.entry(point.workload.clone()).or_default().push(n);
-            self.planned.keep(|_, p| p.workload != point.workload || size(p) != Some(n));
+            self.planned.leave_out(|_, p| p.workload != point.workload || size(p) != Some(n));
         }
-        let took = format_seconds(before - self.needed_s());
-        let lines = out.iter().map(|(workload, sizes)| {
-            let sizes: Vec<_> = sizes.iter().map(u64::to_string).collect();
-            format!("{workload} n = {} left out", sizes.join(", "))
-        });
-        (!out.is_empty()).then(|| format!("{}: {took}", lines.collect::<Vec<_>>().join("; ")))
+        None
     }
 
     /// Leaves out files by their size and the rank of the size.
     fn without_files(&mut self, goes: fn(u64, usize) -> bool) -> Option<String> {
-        let before = self.needed_s();
         let size = |p: &Point| p.params.get(key::FILE_SIZE);
         let sizes: BTreeSet<u64> = self.plan().points.iter().filter_map(size).collect();
         let sizes = sizes.into_iter().enumerate().filter(|(place, size)| goes(*size, *place));
         let sizes: Vec<u64> = sizes.map(|(_, size)| size).collect();
         let gone = |p: &Point| size(p).is_some_and(|s| sizes.contains(&s));
         // A plan of such files alone keeps them.
-        if sizes.is_empty() || self.plan().points.iter().all(gone) {
-            return None;
+        if !self.plan().points.iter().all(gone) {
+            self.planned.leave_out(|_, p| !gone(p));
         }
-        self.planned.keep(|_, p| !gone(p));
-        let texts: Vec<_> = sizes.iter().map(|s| format_size(*s)).collect();
-        let took = format_seconds((before - self.needed_s()).max(0.0));
-        Some(format!("files of {} left out: {took}", texts.join(", ")))
+        None
     }
 
     fn fewer_iterations(&mut self) -> Option<String> {
@@ -262,7 +244,6 @@ impl Step<'_> {
 
     /// Keeps the minimum and the maximum number of threads of each workload, and one per CPU.
     fn fewer_threads(&mut self) -> Option<String> {
-        let before = self.needed_s();
         let mut ranges: BTreeMap<String, (u64, u64)> = BTreeMap::new();
         for p in &self.plan().points {
             let n = p.params.threads();
@@ -271,20 +252,14 @@ impl Step<'_> {
         }
         let series: BTreeSet<Point> =
             self.plan().series.iter().map(|s| self.plan().points[s.point].clone()).collect();
-        let mut gone = BTreeSet::new();
         let cpus = self.planned.usable_cpus;
-        self.planned.keep(|_, p| {
+        self.planned.leave_out(|_, p| {
             let n = p.params.threads();
-            let kept = n == cpus
-                || ranges.get(&p.workload).is_none_or(|(least, most)| n == *least || n == *most);
-            if !kept && !series.contains(p) {
-                gone.insert(n);
-            }
-            kept || series.contains(p)
+            n == cpus
+                || ranges.get(&p.workload).is_none_or(|(least, most)| n == *least || n == *most)
+                || series.contains(p)
         });
-        let took = format_seconds(before - self.needed_s());
-        let gone: Vec<_> = gone.iter().map(u64::to_string).collect();
-        (!gone.is_empty()).then(|| format!("{} threads left out: {took}", and_list(gone)))
+        None
     }
 }
 

@@ -25,7 +25,7 @@ use crate::request::{LONGEST_RUN, PlanRequest};
 use crate::set_up::memory_rate;
 
 pub use budget::FINDINGS as BUDGET_FINDINGS;
-pub(crate) use budget::{ADVICE, BUDGET, typed, words};
+pub(crate) use budget::{ADVICE, BUDGET, left_out_finding, typed, words};
 pub use endure::endure;
 use estimate::around_s;
 pub use estimate::{estimate, takes};
@@ -65,6 +65,7 @@ pub fn plan(request: &PlanRequest, host: &Host) -> Result<Planned, Usage> {
     references::lengthen(&mut planned.plan);
     budget::shorten_rounds_under_quota(&mut planned);
     keep_to_budget(request, host, &mut planned);
+    planned.left_out.extend(budget::describe(&planned));
     Ok(planned)
 }
 
@@ -89,7 +90,9 @@ fn keep_to_budget(request: &PlanRequest, host: &Host, planned: &mut Planned) {
         return;
     }
     planned.tools.most_s = Some(tools_s(&planned.plan));
-    planned.ranks = Some(rank::ranks(planned));
+    let mut ranks = rank::ranks(planned);
+    ranks.extend(ranks.len()..ranks.len() + planned.plan.left_out.len());
+    planned.ranks = Some(ranks);
 }
 
 /// The error of a plan without a configuration.

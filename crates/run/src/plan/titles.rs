@@ -15,10 +15,11 @@ pub struct Title {
     pub whole: String,
 }
 
-/// Returns the title of each configuration of a plan, on a machine with so many usable CPUs.
+/// Returns the title of each configuration of a plan, then of each that it leaves out, on a machine with so many usable CPUs.
 pub fn titles(plan: &Plan, usable_cpus: u64) -> Vec<Title> {
     let mut all: BTreeMap<&str, Vec<&Params>> = BTreeMap::new();
-    for point in &plan.points {
+    let points = || plan.points.iter().chain(&plan.left_out);
+    for point in points() {
         all.entry(&point.workload).or_default().push(&point.params);
     }
     let names = |(id, params)| {
@@ -33,5 +34,5 @@ pub fn titles(plan: &Plan, usable_cpus: u64) -> Vec<Title> {
         },
         _ => Title { workload: point.workload.clone(), whole: point.to_string() },
     };
-    plan.points.iter().map(title).collect()
+    points().map(title).collect()
 }

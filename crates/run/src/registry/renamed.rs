@@ -65,7 +65,8 @@ fn with_other_ids(mut plan: Plan) -> Plan {
     fn keys<V>(map: &mut BTreeMap<String, V>) {
         *map = std::mem::take(map).into_iter().map(|(id, v)| (other_id(&id), v)).collect();
     }
-    plan.points.iter_mut().for_each(|p| p.workload = other_id(&p.workload));
+    let all = plan.points.iter_mut().chain(&mut plan.left_out);
+    all.for_each(|p| p.workload = other_id(&p.workload));
     keys(&mut plan.policy.trial_s_of);
     keys(&mut plan.policy.trials_of);
     plan

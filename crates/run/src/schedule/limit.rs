@@ -114,6 +114,8 @@ pub(super) struct Limit {
     /// Longest time that the observers took, which save the run.
     observers_s: f64,
     has_result: bool,
+    /// The configurations that count: first the planned ones, in the end also the others.
+    counted: usize,
 }
 
 /// What the configurations need, and which of them fit.
@@ -132,7 +134,7 @@ impl Needs {
 
 impl Limit {
     /// Creates the limit of a plan; `None` if nothing ends it.
-    pub(super) fn new(plan: &Plan, means: &Means) -> Option<Self> {
+    pub(super) fn new(plan: &Plan, planned: usize, means: &Means) -> Option<Self> {
         let deadline = means.deadline?;
         let budget_s = plan.policy.budget_s?;
         let end = means.clock.now() - deadline.ahead_s + budget_s;
@@ -152,6 +154,7 @@ impl Limit {
             turns: Paces::default(),
             observers_s: 0.0,
             has_result: false,
+            counted: planned,
         })
     }
 
@@ -170,7 +173,7 @@ impl Limit {
         let (half, others): (Vec<usize>, Vec<usize>) =
             self.order.iter().partition(|place| self.has_half(**place));
         for place in half.into_iter().chain(others) {
-            if self.progress[place] == Progress::Ended {
+            if self.progress[place] == Progress::Ended || place >= self.counted {
                 continue;
             }
             let seconds = self.needs_s(plan, place, &prepared);
@@ -296,10 +299,12 @@ impl State<'_, '_, '_> {
         self.limit.as_ref().is_some_and(|limit| limit.progress[place] == Progress::Waiting)
     }
 
-    /// Notes that data which earlier configurations set up is gone.
-    pub(super) fn forget_data(&mut self) {
+    /// Lets all configurations that wait begin if there is time. Data that earlier ones set up is gone.
+    pub(super) fn begin_last_chance(&mut self) {
+        self.is_last_chance = true;
         if let Some(limit) = &mut self.limit {
             limit.prepared = Prepared::default();
+            limit.counted = limit.progress.len();
         }
     }
 

@@ -81,18 +81,23 @@ struct State<'a, 'o, 'p> {
     /// Seconds of series and pairs, which do not count towards the time of a profile.
     away_s: f64,
     limit: Option<Limit>,
+    /// Number of configurations that are planned; the others are measured in the end, if there is time.
+    planned: usize,
     /// True once configurations without time for their minimum wait no longer.
     is_last_chance: bool,
 }
 
 /// Measures every configuration of the plan and its pairs with tools. Each result holds its ending, also
-/// where it failed or the run was stopped before it.
+/// where it failed or the run was stopped before it. In the time that remains it measures what the plan
+/// left out: those results follow, without an ending where there was no time.
 pub fn run(
     plan: &Plan,
     means: &Means,
     pairs: Pairs,
     observers: &mut [&mut dyn Observer],
 ) -> Vec<RawMeasurement> {
+    let planned = plan.points.len();
+    let plan = &with_left_out(plan, means);
     let known = |p: &Point| {
         let workload = (means.find)(&p.workload)?;
         let counted_by = Some(workload.verification().to_owned());
@@ -108,7 +113,7 @@ pub fn run(
     let (done, away_s) = (0, 0.0);
     let means = *means;
     let set_up_s = set_up::seconds(plan, &means.find);
-    let limit = Limit::new(plan, &means);
+    let limit = Limit::new(plan, planned, &means);
     let mut state = State {
         plan,
         means,
@@ -120,17 +125,27 @@ pub fn run(
         set_up_s,
         away_s,
         limit,
+        planned,
         is_last_chance: false,
     };
-    for group in state.groups() {
+    for group in state.groups(planned) {
         state.visit(group);
     }
-    state.is_last_chance = true;
-    state.forget_data();
-    for group in state.groups() {
+    state.begin_last_chance();
+    for group in state.groups(plan.points.len()) {
         state.visit(group);
     }
     state.measurements
+}
+
+/// The plan with what it leaves out at the end, if a time limit ends the run.
+fn with_left_out(plan: &Plan, means: &Means) -> Plan {
+    let mut plan = plan.clone();
+    let left_out = std::mem::take(&mut plan.left_out);
+    if means.deadline.is_some() {
+        plan.points.extend(left_out);
+    }
+    plan
 }
 
 impl State<'_, '_, '_> {
@@ -147,10 +162,10 @@ impl State<'_, '_, '_> {
         places.filter(|place| self.plan.series_of(*place).is_none()).map(seconds).sum()
     }
 
-    /// The ranges of configurations that are measured together.
-    fn groups(&self) -> Vec<Range<usize>> {
+    /// The ranges of the first `count` configurations that are measured together.
+    fn groups(&self, count: usize) -> Vec<Range<usize>> {
         let mut groups: Vec<Range<usize>> = Vec::new();
-        for i in 0..self.plan.points.len() {
+        for i in 0..count {
             match groups.last_mut() {
                 Some(group) if self.takes_turns(i) && self.goes_with(group, i) => group.end = i + 1,
                 _ => groups.push(i..i + 1),
@@ -216,7 +231,7 @@ impl State<'_, '_, '_> {
         }
         let begun: Vec<usize> = active.iter().map(|point| point.place).collect();
         // Warm-up counts towards the share of a configuration; set-up does not.
-        let deadline = self.deadline(group).filter(|_| !self.is_last_chance);
+        let deadline = if self.is_last_chance { None } else { self.deadline(group) };
         active.retain_mut(|point| {
             let Some(session) = point.session.as_deref_mut() else { return false };
             let warmed = self.warm(point.place, session);
@@ -242,13 +257,13 @@ impl State<'_, '_, '_> {
     /// budget. The set-up of later ones is reserved.
     fn deadline(&self, places: Range<usize>) -> Option<f64> {
         let now = self.means.clock.now();
-        let later_s: f64 = self.set_up_s.iter().skip(places.end).sum();
+        let later_s: f64 = self.set_up_s[places.end..self.planned].iter().sum();
         let (end, others_s) = match self.measured_until(&places) {
             Some(limited) => limited,
             None => (self.start + self.policy().budget_s? + self.away_s, 0.0),
         };
         let left_s = (end - now - later_s - others_s).max(0.0);
-        let all = places.start..self.plan.points.len();
+        let all = places.start..self.planned;
         Some(now + left_s * self.most_s(places) / self.most_s(all))
     }
 
@@ -359,7 +374,7 @@ impl State<'_, '_, '_> {
         if matches!(ending, Ending::LeftOut { .. }) {
             // Fewer trials than the minimum are no result.
             (m.trials, m.warmup, m.latency, m.series) = Default::default();
-            if !self.is_last_chance {
+            if !self.is_last_chance || place >= self.planned {
                 return self.note_wait(place);
             }
         }

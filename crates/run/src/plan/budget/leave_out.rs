@@ -16,27 +16,45 @@ use crate::set_up::{self, Prepared};
 /// Maximum number of configurations that a message names one by one.
 const NAMED: usize = 12;
 
-/// Leaves out configurations until the rest fits into `budget_s`, with a finding that names them.
+/// Leaves out configurations until the rest fits into `budget_s`.
 pub(crate) fn leave_out(planned: &mut Planned, budget_s: f64) {
-    let asked_s = least_s(&planned.plan);
-    let limited = is_limited(&planned.plan);
-    let titles = titles(&planned.plan, planned.usable_cpus);
-    let out = fill(planned, budget_s);
-    if out.is_empty() {
-        return;
-    }
-    let rounds = planned.plan.policy.quota.filter(|_| limited).map(|r| r.quota.words());
-    let [asked, budget] = [asked_s, budget_s].map(format_seconds);
-    let (check, start, advice) = match rounds {
-        Some(quota) => (
-            QUOTA,
-            format!("under the CPU quota ({quota}) the plan would take"),
-            "raise --budget, name fewer workloads, or raise the quota (cpu.max)",
-        ),
-        None => (BUDGET, "the plan would take".to_owned(), ADVICE),
+    fill(planned, budget_s);
+}
+
+/// Describes before the run what the time limit leaves out; `None`: nothing.
+pub(crate) fn describe(planned: &Planned) -> Option<String> {
+    let plan = &planned.plan;
+    let names = names(plan, planned.usable_cpus)?;
+    let unless = if planned.ranks.is_some() { ", unless time remains" } else { "" };
+    Some(format!("left out for {}{unless}: {names}", limit(plan)))
+}
+
+/// The finding about what the time limit left out of a run that has ended; `None`: nothing.
+pub(crate) fn finding(plan: &Plan, usable_cpus: u64) -> Option<Finding> {
+    let message = format!("left out for {}: {}", limit(plan), names(plan, usable_cpus)?);
+    let (check, advice) = match is_limited(plan) {
+        true => (QUOTA, "raise --budget, name fewer workloads, or raise the quota (cpu.max)"),
+        false => (BUDGET, ADVICE),
     };
-    let message = format!("{start} {asked} of {budget}; left out: {}", words(&titles, &out));
-    planned.add(Finding::new(check, Severity::Note, message, advice));
+    Some(Finding::new(check, Severity::Note, message, advice))
+}
+
+/// The time limit of a plan, with the quota that makes it short.
+fn limit(plan: &Plan) -> String {
+    let time = plan.policy.budget_s.map(format_seconds).unwrap_or_default();
+    match plan.policy.quota.filter(|_| is_limited(plan)) {
+        Some(rounds) => {
+            format!("the time limit of {time} under the CPU quota ({})", rounds.quota.words())
+        }
+        None => format!("the time limit of {time}"),
+    }
+}
+
+/// The names of what a plan leaves out; `None`: nothing.
+fn names(plan: &Plan, usable_cpus: u64) -> Option<String> {
+    let all = plan.points.len()..plan.points.len() + plan.left_out.len();
+    let places: Vec<usize> = all.collect();
+    (!places.is_empty()).then(|| words(&titles(plan, usable_cpus), &places))
 }
 
 /// Leaves out configurations where a CPU quota makes the plan too long.
@@ -51,11 +69,11 @@ pub(super) fn least_s(plan: &Plan) -> f64 {
     fewest_s(plan) + references::seconds(plan)
 }
 
-/// Keeps the configurations that are wanted most and fit into the time, at least one. Returns the
-/// places of the others.
-pub(super) fn fill(planned: &mut Planned, budget_s: f64) -> Vec<usize> {
+/// Keeps the configurations that are wanted most and fit into the time, at least one. The others
+/// are left out, the most wanted first.
+pub(super) fn fill(planned: &mut Planned, budget_s: f64) {
     if least_s(&planned.plan) <= budget_s || planned.plan.points.len() < 2 {
-        return Vec::new();
+        return;
     }
     let ranks = ranks(planned);
     let mut order: Vec<usize> = (0..ranks.len()).collect();
@@ -77,9 +95,11 @@ pub(super) fn fill(planned: &mut Planned, budget_s: f64) -> Vec<usize> {
             }
         }
     }
-    let out = (0..kept.len()).filter(|place| !kept[*place]).collect();
+    let points = &planned.plan.points;
+    let out = order.iter().filter(|place| !kept[**place]).map(|place| points[*place].clone());
+    let out: Vec<Point> = out.collect();
     planned.keep(|place, _| kept[place]);
-    out
+    planned.plan.left_out.splice(0..0, out);
 }
 
 /// The configurations that fit, most wanted first, and their seconds. One that does not fit leaves its

@@ -41,7 +41,7 @@ pub(super) fn is_limited(plan: &Plan) -> bool {
 mod tests {
     use proofmark_model::{Params, Policy, QuotaRounds, Severity, key};
 
-    use super::super::leave_out::leave_out_under_quota as leave_out;
+    use super::super::leave_out::{describe, finding, leave_out_under_quota as leave_out};
     use super::*;
 
     fn quota(cpus: f64, period_s: f64) -> Option<QuotaRounds> {
@@ -110,10 +110,11 @@ mod tests {
             .collect();
         assert!(left.contains(&"cpu.flops avx2+fma".to_owned()), "{left:?}");
         assert!(left.contains(&"cpu.iops scalar".to_owned()), "{left:?}");
-        let [finding] = &planned.findings[..] else { panic!("{:?}", planned.findings) };
-        assert_eq!((finding.check.as_ref(), finding.severity), (QUOTA, Severity::Note));
-        for said in ["0.5 CPUs", "left out: ", "FP peak, 2 CPUs, sse2"] {
-            assert!(finding.message.contains(said), "{said}: {}", finding.message);
+        let line = "left out for the time limit of 13 s under the CPU quota (0.5 CPUs";
+        let after = finding(&planned.plan, 2).unwrap();
+        assert_eq!((after.check.as_ref(), after.severity), (QUOTA, Severity::Note));
+        for text in [after.message, describe(&planned).unwrap()] {
+            assert!(text.starts_with(line) && text.contains("FP peak, 2 CPUs, sse2"), "{text}");
         }
         let one = fitted(quota(0.1, 1.0), 1.0);
         assert_eq!(one.plan.points.len(), 1, "something is measured");

@@ -111,6 +111,23 @@ fn a_slow_start_leaves_nothing_out_for_which_there_is_time_in_the_end() {
     assert!(left_out(&m, 8).is_empty() && took_s <= 14.0, "{took_s} {:?}", left_out(&m, 8));
 }
 
+#[test]
+fn what_the_plan_left_out_is_measured_if_time_remains() {
+    let all = points("cpu.rounds", 5, 126);
+    for (budget_s, measured) in [(30.0, 3), (6.9, 1), (5.9, 0)] {
+        let mut plan = limited(all[..2].to_vec(), budget_s, 0.1);
+        (plan.policy.max_trials, plan.left_out) = (20, all[2..].to_vec());
+        let (m, took_s) = by_deadline(plan, 0.0, &[0, 1, 3, 2, 4]);
+        assert!(took_s <= budget_s, "{took_s} of {budget_s}");
+        assert!(m[..2].iter().all(|m| m.trials.len() == 20), "the plan comes first");
+        let found: Vec<_> = m[2..].iter().filter(|m| m.trials.len() >= 8).collect();
+        let open = m[2..].iter().filter(|m| m.ending == Ending::Unfinished);
+        assert_eq!((found.len(), open.count()), (measured, 3 - measured), "{budget_s} s");
+        let first = found.first().map(|m| m.params.threads());
+        assert!(measured != 1 || first == Some(4), "the most wanted: {first:?}");
+    }
+}
+
 /// The others take as long as they may, and leave a series its minimum.
 #[test]
 fn a_series_that_begins_has_its_minimum() {
