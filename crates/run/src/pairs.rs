@@ -62,7 +62,7 @@ impl<'a> Pairs<'a> {
         find: &dyn Fn(&str) -> Option<&'static dyn Tool>,
         runner: &'a dyn ToolRunner,
     ) -> Self {
-        let PlannedTools { installed, missing, most_s } = planned;
+        let PlannedTools { installed, missing, most_s, .. } = planned;
         let mut pairs =
             Self { runner, most_s, spent_s: 0.0, due_s: 0.0, tools: BTreeMap::new(), missing };
         for place in 0..plan.left_out.len() {

@@ -37,6 +37,8 @@ pub struct PlannedTools {
     pub missing: BTreeMap<usize, NoReference>,
     /// Maximum total seconds of all pairs; `None`: no limit.
     pub most_s: Option<f64>,
+    /// True if the request or the profile names tools.
+    pub are_named: bool,
 }
 
 /// Reasons why tools do not run for a configuration.

@@ -91,6 +91,7 @@ impl Lab {
         };
         let none = |why: &str| NoReference { refused: Vec::new(), why: why.to_owned() };
         let tools = PlannedTools {
+            are_named: true,
             installed: self.tools.iter().map(|t| ((*t).to_owned(), installed())).collect(),
             missing: (0..self.points.len()).map(|place| (place, none("not asked for"))).collect(),
             most_s: self.most_s,

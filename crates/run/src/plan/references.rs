@@ -127,7 +127,9 @@ impl Choice<'_> {
             ));
         }
         self.explain(planned, refused);
-        if self.asked.is_none() && self.marked.values().all(Vec::is_empty) {
+        planned.tools.are_named =
+            self.asked.is_some() || self.marked.values().any(|names| !names.is_empty());
+        if !planned.tools.are_named {
             within(planned, LONGEST_UNASKED_S);
         }
     }
@@ -280,6 +282,22 @@ pub fn trim(planned: &mut Planned, most_s: f64) -> Vec<(String, PlannedReference
     // In the order of the configurations, as planned.
     planned.plan.references.values_mut().for_each(|all| all.sort_by_key(|r| r.point));
     out
+}
+
+/// Estimates again how long each pair takes, after trials have become shorter.
+pub fn estimate_again(plan: &mut Plan, usable_cpus: u64) {
+    let cpus: Vec<u32> = (0..usable_cpus as u32).collect();
+    let mut references = std::mem::take(&mut plan.references);
+    for (name, all) in &mut references {
+        let Some(tool) = proofmark_reference::find(name) else { continue };
+        for pair in all {
+            let Some(at) = plan.points.get(pair.point) else { continue };
+            if let Some(task) = task(plan, at, tool, &cpus, tool.shortest()) {
+                pair.run_s = pair.run_s.min(tool.takes(&task) + ours_s(at, task.seconds));
+            }
+        }
+    }
+    plan.references = references;
 }
 
 /// Makes the trials of workloads with tools last as long as the tools need for exact results.

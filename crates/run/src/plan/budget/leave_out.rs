@@ -26,7 +26,7 @@ pub(crate) fn describe(planned: &Planned) -> Option<String> {
     let plan = &planned.plan;
     let names = names(plan, planned.usable_cpus)?;
     let unless = if planned.ranks.is_some() { ", unless time remains" } else { "" };
-    Some(format!("left out for {}{unless}: {names}", limit(plan)))
+    Some(format!("for {}{unless}: {names}", limit(plan)))
 }
 
 /// The finding about what the time limit left out of a run that has ended; `None`: nothing.

@@ -7,6 +7,9 @@ use proofmark_model::{PlannedReference, counted};
 use super::{Step, needed_s, typed};
 use crate::plan::references::{self, by_importance};
 
+/// Part of the budget that tools keep which the request or the profile names.
+const NAMED_PART: f64 = 0.25;
+
 impl Step<'_> {
     /// Leaves out tools until the rest takes at most half of the budget. Described at the end.
     pub(super) fn half_for_tools(&mut self) -> Option<String> {
@@ -14,11 +17,24 @@ impl Step<'_> {
         None
     }
 
-    /// Leaves out tools until the plan fits, or none is left. Described at the end.
+    /// Leaves out tools until the plan fits, or the rest takes the part of the budget that they
+    /// keep. Shorter trials may have made time for more. Described at the end.
     pub(super) fn fewer_tools(&mut self) -> Option<String> {
         let own_s = self.needed_s() - references::seconds(self.plan());
-        references::trim(self.planned, (self.budget_s - own_s).max(0.0));
+        self.trim_asked((self.budget_s - own_s).max(self.kept_part() * self.budget_s));
         None
+    }
+
+    /// Plans as many of the requested tools as fit into so many seconds, and half of the budget.
+    fn trim_asked(&mut self, most_s: f64) {
+        self.planned.plan.references = self.asked_tools();
+        references::estimate_again(&mut self.planned.plan, self.planned.usable_cpus);
+        references::trim(self.planned, most_s.clamp(0.0, self.budget_s / 2.0));
+    }
+
+    /// The part of the budget that tools keep: those that nobody named keep none.
+    fn kept_part(&self) -> f64 {
+        if self.planned.tools.are_named { NAMED_PART } else { 0.0 }
     }
 
     /// The requested tools of the configurations that the plan still has.
@@ -41,13 +57,11 @@ impl Step<'_> {
             return;
         }
         let own_s = self.needed_s() - references::seconds(self.plan());
-        self.planned.plan.references = asked;
-        let most_s = (self.budget_s - own_s).clamp(0.0, self.budget_s / 2.0);
-        references::trim(self.planned, most_s);
+        self.trim_asked(self.budget_s - own_s);
     }
 
-    /// Names the tools that are left out, each with the budget that would hold it: `fio at 3
-    /// configurations: needs --budget 34m`. Their configurations get that as the reason.
+    /// Names the tools that are left out, each with a budget that holds it: `fio at 3
+    /// configurations: --budget 34m takes it`. Their configurations get that as the reason.
     pub(super) fn explain_tools(&mut self) -> Option<String> {
         let own_s = needed_s(&self.asked) - references::seconds(&self.asked);
         let mut out: BTreeMap<String, (usize, f64)> = BTreeMap::new();
@@ -62,12 +76,13 @@ impl Step<'_> {
             if kept.any(|r| Some(r.point) == place) {
                 continue;
             }
-            // Tools get at most half of a budget.
-            let needs_s = (own_s + tools_s).max(2.0 * tools_s);
+            // Tools get at most half of a budget, and keep a part of it.
+            let needs_s = (own_s + tools_s).max(2.0 * tools_s).min(tools_s / self.kept_part());
             let (count, most_s) = out.entry(tool.clone()).or_default();
             (*count, *most_s) = (*count + 1, needs_s.max(*most_s));
             if let Some(place) = place {
-                let why = format!("left out for the time limit; needs --budget {}", typed(needs_s));
+                let why =
+                    format!("left out for the time limit; --budget {} takes it", typed(needs_s));
                 let none = self.planned.tools.missing.entry(place).or_default();
                 none.why = format!("{tool}: {why}");
                 none.refused.push((tool, why));
@@ -77,7 +92,7 @@ impl Step<'_> {
         self.planned.tools.installed.retain(|tool, _| kept.contains_key(tool));
         let line = |(tool, (count, needs_s)): (String, (usize, f64))| {
             let at = counted(count, "configuration");
-            format!("{tool} at {at}: needs --budget {}", typed(needs_s))
+            format!("{tool} at {at}: --budget {} takes it", typed(needs_s))
         };
         let lines: Vec<String> = out.into_iter().map(line).collect();
         (!lines.is_empty()).then(|| format!("reference tools left out: {}", lines.join("; ")))

@@ -113,9 +113,28 @@ fn a_users_budget_holds_the_tools_too() {
     }
     let (_, without) = shared(99.0);
     let why = &without.tools.missing[&0].why;
-    assert!(why.starts_with("fio: left out for the time limit; needs --budget 4m"), "{why}");
-    let named = "reference tools left out: fio at 1 configuration: needs --budget 4m";
+    assert!(why.starts_with("fio: left out for the time limit; --budget 4m takes it"), "{why}");
+    let named = "reference tools left out: fio at 1 configuration: --budget 4m takes it";
     assert!(without.findings.iter().any(|f| f.message.ends_with(named)), "{:?}", without.findings);
+}
+
+/// 60 clocks take longer than the budget, however short their rounds.
+#[test]
+fn tools_that_are_named_keep_a_quarter_of_the_budget() {
+    for are_named in [true, false] {
+        let mut planned = Planned { plan: with_tool(), ..Planned::default() };
+        planned.plan.references.get_mut("fio").unwrap()[0].run_s = 2.0;
+        let clock = |n: u64| {
+            let point = point("cpu.clock", 1);
+            Point { params: point.params.with_named("x", n), ..point }
+        };
+        planned.plan.points.extend((0..60).map(clock));
+        planned.tools.are_named = are_named;
+        crate::plan::budget::shrink(&mut planned, 25.0, &|_| ());
+        let runs = planned.plan.references.get("fio").map(|all| all[0].runs);
+        assert_eq!(runs, are_named.then_some(3), "{:?}", planned.findings);
+        assert!(!planned.plan.left_out.is_empty(), "they give way");
+    }
 }
 
 /// Two tools at each of three configurations, of which the second also has another workload.

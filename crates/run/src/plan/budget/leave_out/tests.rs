@@ -38,7 +38,7 @@ fn a_workload_that_is_asked_for_is_measured() {
     // The arrays alone take 4.5 s to set up.
     let short = within("cpu.clock", 3);
     assert!(has(&short, "cpu.clock") && !has(&short, "memory.copy"), "{:?}", short.plan.points);
-    let line = "left out for the time limit of 3.0 s, unless time remains: Memory copy, 16 CPUs; \
+    let line = "for the time limit of 3.0 s, unless time remains: Memory copy, 16 CPUs; \
                 Memory copy, 1 CPU";
     assert_eq!(short.left_out, [line]);
 }
@@ -84,10 +84,7 @@ fn where_the_time_of_a_profile_cannot_hold_it_less_is_measured_and_the_plan_says
     let large = planned(&machine("kvm", 1920), &[], None);
     assert!(!local(&large) && large.plan.points.iter().any(|p| p.workload == "memory.triad"));
     let line = large.left_out.last().unwrap();
-    assert!(
-        line.starts_with("left out for the time limit of 42 s, unless time remains: "),
-        "{line}"
-    );
+    assert!(line.starts_with("for the time limit of 42 s, unless time remains: "), "{line}");
     assert!(line.contains("Memory latency, local"), "{line}");
     assert!(large.plan.left_out.iter().any(|p| p.params.get(key::ORDER) == Some("local")));
     let own = planned(&machine("none", 960), &[], None);
