@@ -29,9 +29,10 @@ pub const FINDINGS: &[(&str, &str, &str)] = &[
     eight; time of series, down to 60 s each; large problems that take over 5 % of the budget each; \
     files over 2 GiB; the length of rounds, down to 20 ms, and of other trials, down to a fifth or 0.5 s; \
     iterations, from the published 10^9 to a tenth; file sizes between the others; further \
-    reference tools, one by one; all problems but the smallest; thread counts between the minimum \
+    reference tools, one by one, down to a quarter of the budget for those that were named; all problems but the smallest; thread counts between the minimum \
     and the maximum, except one per CPU; time of series, down to 10 s; then configurations. Those that fill a row of \
     the summary stay longest, then one of each table of the profile. The rest is measured in full. \
+    What is left out is measured if time remains in the end. \
     If the machine is slower than estimated, configurations are left out during the run as well \
     (`proofmark explain left_out`). Raise --budget, or name fewer workloads.",
     ),
