@@ -39,7 +39,8 @@ fn examine(sheet: &Sheet, figure: &Figure) -> Option<Outcome> {
     let is_checked = is_work(figure) && figure.subsystem.info().pace != Pace::Device;
     let Some(threads) = figure.threads else {
         let what = "threads is empty, so rates at several numbers of threads are not compared";
-        return (is_checked && !levels.is_empty()).then_some(Outcome::Missing(what));
+        let has_others = !levels.is_empty() || sheet.same_number(figure).nth(1).is_some();
+        return (is_checked && has_others).then_some(Outcome::Missing(what));
     };
     let threads = threads as f64;
     let cpus = sheet.machine().logical_cpus();
@@ -262,7 +263,10 @@ mod tests {
         };
         let empty = "memory copy throughput 193e9 threads=";
         assert!(what(&["memory copy throughput 24e9", empty]).starts_with("threads is empty"));
+        assert!(what(&["memory copy throughput 24e9 threads=", empty]).starts_with("threads"));
         assert_eq!(what(&[empty]), "", "nothing to compare with");
+        let trial = "memory copy throughput 24e9 threads= trial=2";
+        assert_eq!(what(&[trial, empty]), "", "another trial of it");
         assert_eq!(what(&["disk r throughput 24e6", "disk r throughput 9e7 threads="]), "");
     }
 
