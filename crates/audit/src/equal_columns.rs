@@ -28,8 +28,8 @@ fn is_particular(column: &[&Figure]) -> bool {
     different.len() >= MIN_DISTINCT && possible >= MIN_POSSIBLE
 }
 
-/// Finds equal columns of one unit. Columns are the numbered trials of every point, and the means
-/// and deviations of every operation over its blocks and threads. Names both columns: the numbers
+/// Finds equal columns of one unit. Columns are the numbered trials of every point, and each
+/// summary (mean, deviation, ..., or not stated) of every operation over its blocks and threads. Names both columns: the numbers
 /// do not show which one is the copy.
 pub(crate) fn find<'a>(
     figures: &[Figure],
@@ -62,11 +62,11 @@ pub(crate) fn find<'a>(
 /// Identity of a column: its tool and statistic, and the block and threads of each of its numbers.
 type Place<'a> = (Subsystem, &'a str, Metric, Statistic, Vec<(Option<u64>, Option<u64>)>);
 
-/// Iterates over the means and the deviations of each operation of a tool, by block and threads.
+/// Iterates over the summaries of each operation of a tool, by block and threads.
 fn over_settings(figures: &[Figure]) -> impl Iterator<Item = (Option<Place<'_>>, Vec<usize>)> {
     let mut columns: BTreeMap<_, Vec<_>> = BTreeMap::new();
-    let summaries = [Statistic::Mean, Statistic::Deviation];
-    for f in figures.iter().filter(|f| summaries.contains(&f.statistic)) {
+    let is_summary = |f: &&Figure| !matches!(f.statistic, Statistic::Trial(_) | Statistic::Other);
+    for f in figures.iter().filter(is_summary) {
         let operation = (f.subsystem, f.tool.as_str(), f.metric, f.statistic);
         let column = (operation, f.operation.as_str(), f.metric_name.as_str(), f.unit.as_str());
         columns.entry(column).or_default().push(((f.block, f.threads), f.index));

@@ -70,7 +70,10 @@ fn vocabulary() -> impl Iterator<Item = String> {
         format!("metric {}, in units {units}", names.replace(' ', ", "))
     });
     let trial = words::all(STATISTICS).map(|(_, word)| word).collect::<Vec<_>>().join(", ");
-    metrics.chain([format!("trial: a number from 0 or 1 on; {trial}; a percentile such as p99")])
+    metrics.chain([format!(
+        "trial: a number from 0 or 1 on; {trial}; a percentile such as p99; empty: not stated, read \
+         as a mean"
+    )])
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Indexes of the figures that rules use.
 
 use std::collections::{BTreeMap, HashMap};
+use std::iter;
 
 use crate::figure::Figure;
 use crate::quantity::{Metric, Statistic};
@@ -71,10 +72,18 @@ impl Index {
         found.map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// Returns the figure with the same block, threads and trial in another series.
+    /// Returns the figure with the same block, threads and trial in another series. If one of the
+    /// two states no statistic, it matches a summary of that point.
     pub(crate) fn partner(&self, figure: &Figure, key: &Key) -> Option<&Figure> {
-        let same = self.at(key, figure.threads, figure.statistic);
-        self.figures.get(*same.get(self.positions[figure.index].nth)?)
+        let nth = self.positions[figure.index].nth;
+        let at = |statistic| self.at(key, figure.threads, statistic);
+        let others: &[Statistic] = match figure.statistic {
+            Statistic::Trial(_) | Statistic::Deviation => &[],
+            Statistic::Unstated => &[Statistic::Mean, Statistic::Most],
+            _ => &[Statistic::Unstated],
+        };
+        let other = || others.iter().find_map(|other| at(*other).get(nth));
+        self.figures.get(*at(figure.statistic).get(nth).or_else(other)?)
     }
 
     /// Returns the partner with the same operation and another metric.
@@ -100,16 +109,25 @@ impl Index {
         same.into_iter().flatten().map(|i| &self.figures[*i])
     }
 
-    /// Returns the mean of a figure's point.
+    /// Returns the mean of a figure's point, else the figure whose statistic is not stated.
     pub(crate) fn mean(&self, figure: &Figure) -> Option<&Figure> {
-        let means = self.statistics.get(&(self.point(figure), Statistic::Mean))?;
-        means.first().map(|i| &self.figures[*i])
+        let point = self.point(figure);
+        let of = |statistic| self.statistics.get(&(point, statistic))?.first();
+        let found = of(Statistic::Mean).or_else(|| of(Statistic::Unstated))?;
+        Some(&self.figures[*found])
     }
 
     /// Returns another series' figure at the same threads and statistic, else its printed mean or
     /// best: a row of sums may name its statistic differently.
     pub(crate) fn summary(&self, figure: &Figure, key: &Key) -> Option<&Figure> {
-        let statistics = [figure.statistic, Statistic::Other, Statistic::Mean].into_iter();
+        let others = [
+            Statistic::Unstated,
+            Statistic::Most,
+            Statistic::Least,
+            Statistic::Other,
+            Statistic::Mean,
+        ];
+        let statistics = iter::once(figure.statistic).chain(others);
         let mut same = statistics.filter_map(|s| self.at(key, figure.threads, s).first());
         self.figures.get(*same.next()?)
     }

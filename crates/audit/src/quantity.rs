@@ -34,7 +34,13 @@ pub enum Statistic {
     Mean,
     /// Standard deviation over the trials.
     Deviation,
-    /// Minimum, maximum, or not stated.
+    /// Largest of the trials, or the best.
+    Most,
+    /// Smallest of the trials, or the worst.
+    Least,
+    /// The cell is empty, or the table has no column `trial`.
+    Unstated,
+    /// Any other, such as a total or a percentile.
     Other,
 }
 

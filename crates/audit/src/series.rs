@@ -64,6 +64,17 @@ impl Mean {
 struct Cell {
     means: Mean,
     trials: Mean,
+    unstated: Mean,
+    most: Mean,
+    least: Mean,
+}
+
+impl Cell {
+    /// Returns the usual level: the printed mean, else that of the trials, else a figure whose
+    /// statistic is not stated.
+    fn usual(&self) -> Option<f64> {
+        [&self.means, &self.trials, &self.unstated].into_iter().find_map(Mean::value)
+    }
 }
 
 #[derive(Debug, Default)]
@@ -78,16 +89,26 @@ impl Series {
         match figure.statistic {
             Statistic::Mean => cell.means.add(level),
             Statistic::Trial(_) => cell.trials.add(level),
+            Statistic::Unstated => cell.unstated.add(level),
+            Statistic::Most => cell.most.add(level),
+            Statistic::Least => cell.least.add(level),
             Statistic::Deviation | Statistic::Other => {}
         }
     }
 
-    /// Iterates over the levels in base units by threads: the printed mean, else that of the
-    /// trials.
-    pub fn levels(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
-        self.cells.iter().take(MAX_CELLS).filter_map(|(threads, cell)| {
-            let level = cell.means.value().or_else(|| cell.trials.value())?;
-            (level > 0.0).then_some((*threads as f64, level))
-        })
+    /// Returns the levels above 0 in base units by threads, of one statistic: the usual ones, else
+    /// the best, else the worst, whichever has several first.
+    pub fn levels(&self) -> Vec<(f64, f64)> {
+        let statistics: [fn(&Cell) -> Option<f64>; 3] =
+            [Cell::usual, |cell| cell.most.value(), |cell| cell.least.value()];
+        let all = statistics.map(|of| self.of(of));
+        let several = all.iter().position(|levels| levels.len() > 1).unwrap_or(0);
+        all.into_iter().nth(several).unwrap_or_default()
+    }
+
+    fn of(&self, level: impl Fn(&Cell) -> Option<f64>) -> Vec<(f64, f64)> {
+        let cells = self.cells.iter().take(MAX_CELLS);
+        let levels = cells.filter_map(|(threads, cell)| Some((*threads as f64, level(cell)?)));
+        levels.filter(|(_, level)| *level > 0.0).collect()
     }
 }

@@ -105,7 +105,7 @@ mod tests {
             let rows: String = (1..=count).flat_map(rows).map(|text| row(&text)).collect();
             let sheet = Sheet::new(machine(MACHINE), figures(&rows));
             let second = &sheet.figures()[1];
-            (sheet.trial_indexes(second).len(), sheet.series(second).levels().count())
+            (sheet.trial_indexes(second).len(), sheet.series(second).levels().len())
         };
         assert_eq!(looked_at(20), (21, 20));
         assert_eq!(looked_at(1000), (1001, 64));

@@ -21,7 +21,9 @@ pub(crate) const METRICS: &Words<Metric> = &[
 pub(crate) const STATISTICS: &Words<Statistic> = &[
     (Statistic::Mean, "mean average avg median"),
     (Statistic::Deviation, "sd std stddev stdev deviation"),
-    (Statistic::Other, "min max best worst total"),
+    (Statistic::Least, "min worst"),
+    (Statistic::Most, "max best"),
+    (Statistic::Other, "total"),
 ];
 
 /// Units and their plurals are accepted. Case matters only for `B` and `b`.
@@ -66,8 +68,11 @@ pub(crate) fn meaning<T: Copy>(table: &Words<T>, word: &str) -> Option<T> {
 
 /// Parses a cell of the column `trial`: a word, a number, nothing, or a percentile such as `p99.9`.
 pub(crate) fn statistic(text: &str) -> Option<Statistic> {
+    if text.is_empty() {
+        return Some(Statistic::Unstated);
+    }
     let percentile = || text.strip_prefix(['p', 'P'])?.parse::<f64>().ok();
-    let other = || text.is_empty() || percentile().is_some_and(|p| (0.0..=100.0).contains(&p));
+    let other = || percentile().is_some_and(|p| (0.0..=100.0).contains(&p));
     meaning(STATISTICS, text)
         .or_else(|| text.parse().ok().map(Statistic::Trial))
         .or_else(|| other().then_some(Statistic::Other))
@@ -98,7 +103,10 @@ mod tests {
             (&["mean", "Average", "avg", "median"][..], Some(Statistic::Mean)),
             (&["sd", "std", "stddev", "stdev", "Std Dev", "deviation"], Some(Statistic::Deviation)),
             (&["7", "007"], Some(Statistic::Trial(7))),
-            (&["max", "", "p99", "P99.9"], Some(Statistic::Other)),
+            (&["max", "best"], Some(Statistic::Most)),
+            (&["min", "Worst"], Some(Statistic::Least)),
+            (&[""], Some(Statistic::Unstated)),
+            (&["total", "p99", "P99.9"], Some(Statistic::Other)),
             (&["-1", "p101", "pp", "first"], None),
         ] {
             assert!(words.iter().all(|w| statistic(w) == is), "{words:?}");

@@ -2,7 +2,7 @@
 
 use proofmark_model::{
     FigureKind, Finding, Measurement, RawRun, Run, Severity, Statistics, Tool, Trial, Verdict,
-    Verification, WorkloadSpec, check_id, counted, summarise,
+    Verification, WorkloadSpec, check_id, counted, format_seconds, summarise,
 };
 
 use crate::raw::raw_measurement;
@@ -16,9 +16,20 @@ pub const FINDINGS: &[(&str, &str, &str)] = &[
         "proofmark judges each run file again when it reads it. The stored statistics and \
          verification of a result must follow from its trials. So must verdict and findings, if the \
          same program wrote the file; then the declarations of workloads must also be its own. A \
-         run that ended must have a result for each planned configuration. Otherwise the file was \
-         changed after the run, and the result is invalid. Edits that contradict nothing in the \
-         file stay undetected. Use the original file, or measure again.",
+         run that ended must have a result for each planned configuration (missing_result has the \
+         exception). Otherwise the file was changed after the run, and the result is invalid. Edits \
+         that contradict nothing in the file stay undetected. Use the original file, or measure \
+         again.",
+    ),
+    (
+        MISSING,
+        "A planned configuration has no result",
+        "The run ended, but its file has no result for some planned configuration. If another \
+         version wrote it under a time limit, it may never have written that result: some versions \
+         wrote none for a configuration whose time ran out. Or the result was removed. The file \
+         does not show which, so the run is suspect; each result that it has is judged by itself. \
+         Without a time limit, or from this same version, a missing result was removed: \
+         edited_file. For the whole plan, measure again.",
     ),
     (
         STORED_VERDICT,
@@ -28,6 +39,7 @@ pub const FINDINGS: &[(&str, &str, &str)] = &[
     ),
 ];
 const EDITED: &str = "edited_file";
+const MISSING: &str = "missing_result";
 const STORED_VERDICT: &str = "stored_verdict";
 const UNFINISHED: &str = check_id::UNFINISHED;
 
@@ -57,7 +69,7 @@ impl Reread {
         let all = counted(self.run.measurements.len(), "verdict");
         let changed = (self.changed > 0)
             .then(|| format!("{} of {all} changed, see the findings", self.changed));
-        let of_run = self.run.findings.iter().find(|f| f.check == EDITED);
+        let of_run = self.run.findings.iter().find(|f| [EDITED, MISSING].contains(&&*f.check));
         let parts = changed.into_iter().chain(of_run.map(|f| f.message.clone()));
         let parts: Vec<String> = parts.collect();
         (!parts.is_empty()).then(|| format!("judged again by this version: {}", parts.join("; ")))
@@ -86,7 +98,8 @@ pub fn read_again(stored: &Run, raw: &RawRun, own: Own) -> Reread {
         changed += usize::from(new.verdict != old.verdict);
     }
     let declared = by_us.then(|| differing_declaration(stored, own.declared)).flatten();
-    run.findings.extend(without_a_result(&run).into_iter().chain(declared));
+    let missing = without_a_result(&run, stored.tool == *own.tool);
+    run.findings.extend(missing.into_iter().chain(declared));
     Reread { run, changed }
 }
 
@@ -217,8 +230,9 @@ fn keep_worse_verdict(stored: &Measurement, judged: &mut Measurement, by: &Tool)
     }
 }
 
-/// The finding that a run which ended lacks planned results.
-fn without_a_result(run: &Run) -> Option<Finding> {
+/// The finding that a run which ended lacks planned results. `by_us`: this program wrote it, which
+/// writes a result for each. Other versions wrote none for some whose time ran out.
+fn without_a_result(run: &Run, by_us: bool) -> Option<Finding> {
     if run.ended.is_none() || run.interrupted.is_some() {
         return None;
     }
@@ -227,12 +241,27 @@ fn without_a_result(run: &Run) -> Option<Finding> {
     };
     let lacking: Vec<_> = run.plan.points.iter().filter(lacks).collect();
     let first = lacking.first()?;
-    let message = format!(
-        "the run ended, but {} of {} has no result in the file, such as {first}: results were removed",
+    let what = format!(
+        "the run ended, but {} of {} has no result in the file, such as {first}",
         lacking.len(),
         counted(run.plan.points.len(), "planned configuration"),
     );
-    Some(Finding::new(EDITED, Severity::Invalid, message, ADVICE))
+    Some(match run.plan.policy.budget_s.filter(|_| !by_us) {
+        None => {
+            let message = format!("{what}: results were removed");
+            Finding::new(EDITED, Severity::Invalid, message, ADVICE)
+        }
+        Some(limit_s) => {
+            let message = format!(
+                "{what}: either proofmark {} did not write it when the time limit of {} was reached, \
+                 or it was removed",
+                run.tool.version,
+                format_seconds(limit_s)
+            );
+            let advice = "read the other results by themselves; for the whole plan, measure again";
+            Finding::new(MISSING, Severity::Suspect, message, advice)
+        }
+    })
 }
 
 #[cfg(test)]

@@ -23,7 +23,10 @@ fn examine(sheet: &Sheet, figure: &Figure) -> Option<Finding> {
     let column = match figure.statistic {
         Statistic::Mean => "means",
         Statistic::Deviation => "deviations",
-        Statistic::Trial(_) | Statistic::Other => "trials",
+        Statistic::Most => "maxima",
+        Statistic::Least => "minima",
+        Statistic::Unstated | Statistic::Other => "figures",
+        Statistic::Trial(_) => "trials",
     };
     let operation = &other.operation;
     let message = format!("all {column} equal those of {operation} (line {})", other.line);
@@ -52,6 +55,19 @@ mod tests {
             };
             let rows = [column("r", read), column("w", written)].concat();
             assert_eq!(flagged(&RULE, MACHINE, &rows), [copied; 6], "{read:?} {written:?}");
+        }
+    }
+
+    #[test]
+    fn any_summary_may_be_a_copy() {
+        for (trial, copied) in [("", true), ("max", true), ("min", true), ("p99", false)] {
+            let column = |operation: &str| {
+                [(1, 1.5), (2, 2.5), (4, 3.5)].map(|(n, v)| {
+                    format!("memory {operation} throughput {v} threads={n} trial={trial}")
+                })
+            };
+            let rows = [column("r"), column("w")].concat();
+            assert_eq!(flagged(&RULE, MACHINE, &rows), [copied; 6], "{trial}");
         }
     }
 

@@ -89,6 +89,8 @@ mod tests {
     fn a_deviation_is_bounded_by_the_mean() {
         for (mean, deviation, impossible) in [
             ("disk read rate 300 trial=mean", "disk read rate 3000 trial=sd", true),
+            ("disk read rate 300 trial=", "disk read rate 3000 trial=sd", true),
+            ("disk read rate 300 trial=p99", "disk read rate 3000 trial=sd", false),
             ("disk read rate 300 trial=mean", "disk read rate 400 trial=sd", false),
             ("disk read rate 300 trial=mean", "disk write rate 3000 trial=sd", false),
             // A deviation over operations: one may be very late.

@@ -78,6 +78,27 @@ mod tests {
     }
 
     #[test]
+    fn a_statistic_that_is_not_stated_may_be_any_summary() {
+        for (sequential, random, faster) in [
+            ("", "mean", true),
+            ("mean", "", true),
+            ("max", "", true),
+            ("", "", true),
+            // A single trial may be an outlier, and a tail is no rate of the pass.
+            ("1", "", false),
+            ("", "7", false),
+            ("sd", "", false),
+        ] {
+            let rows = [
+                format!("memory seq_read throughput 10 trial={sequential}"),
+                format!("memory rand_read throughput 13 trial={random}"),
+            ];
+            let found = flagged(&RULE, MACHINE, &rows);
+            assert_eq!(found, [false, faster], "{sequential} {random}");
+        }
+    }
+
+    #[test]
     fn what_creates_a_file_is_no_partner_of_what_writes_it_again() {
         let rows = |tool: &str, rewrite: &str| {
             [("seq_write", "56e6"), (rewrite, "89e6"), ("rand_write", "86e6")]

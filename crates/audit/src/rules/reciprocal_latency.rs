@@ -40,9 +40,9 @@ fn examine(sheet: &Sheet, figure: &Figure) -> Option<Finding> {
     }
     let threads = figure.threads? as f64;
     // Use means: a single trial may be an outlier.
-    let series = sheet.series(figure);
-    let (fewest, alone) = series.levels().next().filter(|(t, _)| *t < threads)?;
-    let (_, with_others) = series.levels().find(|(t, _)| *t == threads)?;
+    let levels = sheet.series(figure).levels();
+    let (fewest, alone) = levels.first().filter(|(t, _)| *t < threads)?;
+    let (_, with_others) = levels.iter().find(|(t, _)| *t == threads)?;
     let (factor, fall) = (threads / fewest, with_others / alone);
     (fall < factor.sqrt().recip()).then(|| {
         let message = format!(

@@ -18,7 +18,8 @@ pub(super) const RULE: Rule = Rule {
     about: "More threads than CPUs cannot do more work than one thread per CPU. The rule compares \
             the rate at the number of CPUs with that at twice as many threads or more. If it grows \
             by more than the square root of the factor of threads, it was multiplied by the \
-            threads or divided by CPU time. This applies to every multi-thread figure of that \
+            threads or divided by CPU time. Without a rate at the number of CPUs, the base is the \
+            last one below, whose rate may grow linearly up to the CPUs. This applies to every multi-thread figure of that \
             series. CPUs are logical CPUs. If only cores are declared, the rule assumes two per \
             core, and the verdict is suspect. A rate more than 10 % above linear is also suspect; \
             it is invalid only if a ceiling of the machine confirms it, since smaller parts can \
@@ -27,25 +28,32 @@ pub(super) const RULE: Rule = Rule {
             queries, messages and calls, whose threads may wait.",
     advice: "Divide all the work by the wall time from the first thread's start to the last \
              thread's end. Do not add rates or use CPU time.",
-    needs: "rates at two numbers of threads or more; cpus, vcpus or cores",
+    needs: "rates at two numbers of threads or more, of one statistic or of none stated; cpus, \
+            vcpus or cores",
     examination: Examination::Compare(examine),
 };
 
 fn examine(sheet: &Sheet, figure: &Figure) -> Option<Outcome> {
     figure.level()?;
-    let threads = figure.threads? as f64;
-    let levels: Vec<(f64, f64)> = sheet.series(figure).levels().collect();
+    let levels = sheet.series(figure).levels();
+    let is_checked = is_work(figure) && figure.subsystem.info().pace != Pace::Device;
+    let Some(threads) = figure.threads else {
+        let what = "threads is empty, so rates at several numbers of threads are not compared";
+        let has_others = !levels.is_empty() || sheet.same_number(figure).nth(1).is_some();
+        return (is_checked && has_others).then_some(Outcome::Missing(what));
+    };
+    let threads = threads as f64;
     let cpus = sheet.machine().logical_cpus();
     let heaviest = bound_by_cpus(sheet, figure).filter(|_| threads > 1.0);
     let found = heaviest.and_then(|heaviest| {
         let growth = cpus
             .and_then(|cpus| beyond(&levels, cpus))
             .or_else(|| above_linear(&levels, threads, above_linear_weighs(sheet, figure)))?;
-        let finding = RULE.finding(growth.severity.min(heaviest), growth.message);
+        let finding = RULE.finding(growth.severity.min(heaviest), growth.message.as_str());
         Some(finding.with("growth", growth.growth).with("possible", growth.possible))
     });
     // A queue may speed up a device.
-    if !is_work(figure) || figure.subsystem.info().pace == Pace::Device || levels.len() < 2 {
+    if !is_checked || levels.len() < 2 {
         return found.map(Outcome::Found);
     }
     let what = "no cpus, vcpus or cores are declared";
@@ -60,8 +68,16 @@ fn is_work(figure: &Figure) -> bool {
 struct Growth {
     severity: Severity,
     message: String,
+    /// Rate over another one of the table.
     growth: f64,
+    /// Growth that the machine allows between the two.
     possible: f64,
+}
+
+impl Growth {
+    fn excess(&self) -> f64 {
+        self.growth / self.possible
+    }
 }
 
 /// Returns the maximum severity; `None` if more than CPUs and memory can explain the figure.
@@ -86,35 +102,39 @@ fn above_linear_weighs(sheet: &Sheet, figure: &Figure) -> Severity {
     above_own_ceiling::exceeded(sheet.machine(), figure).unwrap_or(Severity::Suspect)
 }
 
-/// Returns the strongest growth beyond the CPUs.
+/// Returns the strongest growth beyond the CPUs, of two rates in the table. The base is the first
+/// point that fills the CPUs. Without one it is the last below: up to the CPUs its rate can grow as
+/// the threads do.
 fn beyond(levels: &[(f64, f64)], limit: Limit) -> Option<Growth> {
     let cpus = limit.most;
-    // The base is the first point that fills the CPUs, else the last one below, scaled to them.
-    let full = levels.iter().find(|(t, _)| *t >= cpus).copied();
-    let below = levels.iter().rev().find(|(t, _)| *t < cpus).copied();
-    levels
-        .iter()
-        .filter(|(t, _)| *t > cpus)
-        .filter_map(|(t, rate)| {
-            let base = match (full, below) {
-                (Some((f, level)), _) if f < *t => Some((f, level)),
-                (_, Some((b, level))) => Some((cpus, level * cpus / b)),
-                _ => None,
+    let full = levels.iter().find(|(t, _)| *t >= cpus);
+    let below = levels.iter().rev().find(|(t, _)| *t < cpus);
+    let growth = |(t, rate): &(f64, f64)| {
+        let (from, level) = full.filter(|(f, _)| f < t).or(below)?;
+        let possible = (cpus / from).max(1.0);
+        let (factor, growth) = (t / from / possible, rate / level);
+        (factor >= MIN_THREAD_FACTOR && growth / possible > factor.sqrt()).then(|| {
+            let allowed = match possible > 1.0 {
+                true => format!(", so {possible:.2} times is the most"),
+                false => String::new(),
             };
-            let (from, level) = base?;
-            let (factor, growth) = (t / from, rate / level);
-            (factor >= MIN_THREAD_FACTOR && growth > factor.sqrt()).then(|| Growth {
+            Growth {
                 severity: severity(factor).min(limit.severity),
                 message: format!(
                     "from {from:.0} to {t:.0} threads the rate grows {growth:.2} times, but only \
-                     {cpus:.0} {}",
+                     {cpus:.0} {}{allowed}",
                     limit.source
                 ),
                 growth,
-                possible: 1.0,
-            })
+                possible,
+            }
         })
-        .max_by(|a, b| a.severity.cmp(&b.severity).then(a.growth.total_cmp(&b.growth)))
+    };
+    levels
+        .iter()
+        .filter(|(t, _)| *t > cpus)
+        .filter_map(growth)
+        .max_by(|a, b| a.severity.cmp(&b.severity).then(a.excess().total_cmp(&b.excess())))
 }
 
 /// Returns growth above linear from the fewest threads. Uses means: a single trial may be an
@@ -137,7 +157,9 @@ fn above_linear(levels: &[(f64, f64)], threads: f64, most: Severity) -> Option<G
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{INVALID, MACHINE, SUSPECT, findings, flagged, severities};
+    use crate::testing::{
+        INVALID, MACHINE, SUSPECT, figures, findings, flagged, machine, row, severities,
+    };
 
     /// Returns rows of threads and 10^6 bytes per second.
     fn rows(subsystem: &str, rates: &[(u32, f64)]) -> Vec<String> {
@@ -173,6 +195,79 @@ mod tests {
             assert_eq!(found, expected, "{facts}: {rates:?}");
         }
         assert_eq!(severities(&RULE, MACHINE, &rows("memory", &grows))[1], INVALID);
+    }
+
+    /// The column `trial` is optional, and tools print their best.
+    #[test]
+    fn any_statistic_shows_the_growth() {
+        let grows = [(1, 24e3), (2, 48e3), (8, 193e3)];
+        for (trials, expected) in [
+            (["mean"; 3], [true; 3]),
+            ([""; 3], [true; 3]),
+            (["max"; 3], [true; 3]),
+            (["min"; 3], [true; 3]),
+            (["1", "mean", ""], [true; 3]),
+            (["mean", "", ""], [true; 3]),
+            // A tail and a deviation are no levels, and the best is no mean.
+            (["p99"; 3], [false; 3]),
+            (["sd"; 3], [false; 3]),
+            (["min", "mean", "max"], [false; 3]),
+        ] {
+            let rows = rows("memory", &grows).into_iter().zip(trials);
+            let rows: Vec<_> = rows.map(|(row, trial)| format!("{row} trial={trial}")).collect();
+            let mut expected = expected;
+            expected[0] = false;
+            assert_eq!(flagged(&RULE, "cpus = 2", &rows), expected, "{trials:?}");
+        }
+    }
+
+    /// Rates and threads that a message names are in the table.
+    #[test]
+    fn a_message_names_only_rates_of_the_table() {
+        let message = |facts, rates: &[(u32, f64)]| {
+            findings(&RULE, facts, &rows("memory", rates)).pop().flatten().unwrap().message
+        };
+        let two = [(1, 24e3), (8, 193e3)];
+        for (facts, rates, expected) in [
+            (
+                "cpus = 2",
+                &two[..],
+                "from 1 to 8 threads the rate grows 8.04 times, but only 2 threads can run at \
+                 once, so 2.00 times is the most",
+            ),
+            (
+                "cores = 2",
+                &two,
+                "from 1 to 8 threads the rate grows 8.04 times, but only 4 threads can run at \
+                 once, at 2 per core (no logical CPUs are declared), so 4.00 times is the most",
+            ),
+            (
+                "cpus = 2",
+                &[(1, 24e3), (3, 70e3), (12, 280e3)],
+                "from 3 to 12 threads the rate grows 4.00 times, but only 2 threads can run at once",
+            ),
+        ] {
+            assert_eq!(message(facts, rates), expected);
+        }
+    }
+
+    #[test]
+    fn rates_without_threads_are_named_as_such() {
+        let what = |rows: &[&str]| {
+            let rows: String = rows.iter().map(|text| row(text)).collect();
+            let sheet = Sheet::new(machine("cpus = 2"), figures(&rows));
+            match RULE.examine(&sheet, sheet.figures().last().unwrap()) {
+                Some(Outcome::Missing(what)) => what,
+                _ => "",
+            }
+        };
+        let empty = "memory copy throughput 193e9 threads=";
+        assert!(what(&["memory copy throughput 24e9", empty]).starts_with("threads is empty"));
+        assert!(what(&["memory copy throughput 24e9 threads=", empty]).starts_with("threads"));
+        assert_eq!(what(&[empty]), "", "nothing to compare with");
+        let trial = "memory copy throughput 24e9 threads= trial=2";
+        assert_eq!(what(&[trial, empty]), "", "another trial of it");
+        assert_eq!(what(&["disk r throughput 24e6", "disk r throughput 9e7 threads="]), "");
     }
 
     #[test]

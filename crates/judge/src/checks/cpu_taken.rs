@@ -6,7 +6,7 @@ use proofmark_model::{Cut, Finding, Measurement, Severity, Trial, check_id};
 use super::cpus_lost::shared_by_us;
 use super::loss::Loss;
 use super::programs;
-use super::quotas::others_ran_s;
+use super::quotas::{TICK_S, others_ran_s};
 use super::share::Share;
 use super::weight::Weight;
 use super::{Check, Class, Examine, found_before, percent, with_known, worst};
@@ -45,7 +45,7 @@ pub(super) static STEAL: Check = Check {
          trials is left out, unless the figure is delivered, of which all count. For single \
          operations the trials without it decide, if there are at least 6; else the share is \
          weighed times the cost that other_cpu names. The kernel counts in ticks of 10 ms, so the \
-         check uses the sum over the trials, not one trial. Use a host with dedicated CPUs, or \
+         check uses the sum over the trials, and one tick in all shows nothing. Use a host with dedicated CPUs, or \
          repeat when the host is quiet.",
     examine: Examine::Both(steal),
 };
@@ -53,6 +53,9 @@ pub(super) static STEAL: Check = Check {
 fn steal(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let capacity = Capacity::derive(ctx.host, m).ok()?;
     let share = Share::sum(&m.trials, |t| t.conditions.steal_s, |t| capacity.cpu_seconds(t))?;
+    if share.amount <= TICK_S {
+        return None; // The tick may have begun before short trials.
+    }
     let weight = Weight::derive(m);
     let stolen = |t: &Trial| Some(t.conditions.steal_s? / capacity.cpu_seconds(t));
     let severity = weighed(ctx, m, (&share, STOLEN), stolen)?;

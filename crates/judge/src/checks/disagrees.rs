@@ -4,6 +4,7 @@
 //! causes, in the order of `CAUSES`.
 
 mod causes;
+mod library;
 #[cfg(test)]
 mod tests;
 
@@ -104,7 +105,8 @@ pub(super) static CHECK: Check = Check {
          findings. No finding where the pairs contradict the medians (undecided). The finding \
          names recorded causes: the page cache; data that fits into the cache; bytes moved but not \
          counted (write-allocate); a tool built without optimisation; socket buffers; other \
-         parameters; what disturbed one side of the pairs; much shorter or longer trials. Run both \
+         parameters; a library's kernels for another core; what disturbed the slower side of the \
+         pairs; much shorter or longer trials. Run both \
          the same way, or compare what each counts.",
     examine: Examine::Ours(examine),
 };

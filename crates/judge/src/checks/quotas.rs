@@ -84,8 +84,10 @@ pub(super) static HIDDEN_QUOTA: Check = Check {
     about: "Compares how long pinned threads waited for a CPU (run delay) with how long anything \
          else ran there (/proc/stat). If they waited more than 5 % of the time, and no program \
          used most of it, the result is suspect. A quota that this container cannot see stops \
-         them, or its /proc/stat does not show the other programs. The rounds do not match the \
-         periods of such a quota. Ask who runs the container for its quota, or make the cgroup \
+         them, or its /proc/stat does not show the other programs. /proc/stat counts in ticks of \
+         10 ms, so of each trial only the wait above one tick per CPU counts. Silent where all \
+         cgroups up to the top are visible and none has a quota. The rounds do not match the \
+         periods of a hidden quota. Ask who runs the container for its quota, or make the cgroup \
          visible.",
     examine: Examine::Ours(hidden_quota),
 };
@@ -93,16 +95,20 @@ pub(super) static HIDDEN_QUOTA: Check = Check {
 fn hidden_quota(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let capacity = Capacity::derive(ctx.host, m).ok()?;
     let is_visible = m.trials.iter().any(|t| t.quota.is_some_and(|q| q.is_limited()));
-    if capacity.oversubscribed() || is_visible || !m.subsystem.info().pins_threads {
+    let is_absent = ctx.host.limits.has_no_cpu_quota();
+    if is_absent || capacity.oversubscribed() || is_visible || !m.subsystem.info().pins_threads {
         return None;
     }
     let idle = |t: &Trial| Some((t.conditions.other_cpu_s? - others_ran_s(t)?).max(0.0));
+    let ticks_s = TICK_S * capacity.threads.min(capacity.cpus) as f64;
+    let certain = |t: &Trial| Some((idle(t)? - ticks_s).max(0.0));
     let share = |amount: &dyn Fn(&Trial) -> Option<f64>| {
         Share::sum(&m.trials, amount, |t| capacity.cpu_seconds(t))
     };
     let waited = share(&|t| t.conditions.other_cpu_s)?;
     let idle = share(&|t| idle(t).filter(|_| !shared_by_us(t)))?;
-    if idle.all < WAITED || idle.all < IDLE_PART * waited.all {
+    let certain = share(&|t| certain(t).filter(|_| !shared_by_us(t)))?;
+    if certain.all < WAITED || idle.all < IDLE_PART * waited.all {
         return None;
     }
     let message = format!(
@@ -113,6 +119,9 @@ fn hidden_quota(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let advice = "ask who runs the container for its CPU quota, or make the cgroup visible";
     Some(idle.add_to(HIDDEN_QUOTA.suspect(message, advice), "idle_s"))
 }
+
+/// Resolution of /proc/stat, for each CPU.
+pub(super) const TICK_S: f64 = 0.01;
 
 /// CPU time of anything but the trial on its CPUs, in ticks of 10 ms.
 pub(super) fn others_ran_s(t: &Trial) -> Option<f64> {
@@ -170,7 +179,7 @@ fn server_held(_: &Context, m: &Measurement) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use proofmark_model::CpuQuota;
+    use proofmark_model::{CpuQuota, Host};
 
     use super::*;
     use crate::testing::*;
@@ -228,19 +237,47 @@ mod tests {
                 c.busy_cpu_s = Some(own + others);
             })
         };
-        HIDDEN_QUOTA.expect([
+        let inside = in_container();
+        HIDDEN_QUOTA.on(&inside, &[]).expect([
             ("half of the time", waiting(0.05, 0.0), suspect("50.0 %")),
             ("a process took it", waiting(0.05, 0.05), SILENT),
             ("a process took most of it", waiting(0.05, 0.03), SILENT),
             ("little", waiting(0.003, 0.0), SILENT),
+            ("a tick", waiting(0.012, 0.0), SILENT),
             ("no account", flops(1), SILENT),
         ]);
-        let ids: Vec<String> = judged(&host(), waiting(0.05, 0.0), &[])
+        // The kernel shows that there is none.
+        HIDDEN_QUOTA.expect([("no quota", waiting(0.05, 0.0), SILENT)]);
+        let ids: Vec<String> = judged(&inside, waiting(0.05, 0.0), &[])
             .findings
             .into_iter()
             .map(|f| f.check.into_owned())
             .collect();
         assert!(!ids.contains(&"other_cpu".to_owned()), "no process competed: {ids:?}");
+    }
+
+    fn in_container() -> Host {
+        let mut host = host();
+        host.limits.cgroups_to_top = false;
+        host
+    }
+
+    /// Complete solves that are shorter than a tick: it counts all of one, or nothing.
+    #[test]
+    fn ticks_show_nothing_about_trials_as_short() {
+        let short = |seconds: f64, waited: f64, busy: [f64; 2]| {
+            each(linpack(1000, 2), move |i, t| {
+                (t.seconds, t.work) = (seconds, t.value * seconds);
+                let c = &mut t.conditions;
+                (c.own_cpu_s, c.other_cpu_s) = (Some(2.0 * seconds - waited), Some(waited));
+                c.busy_cpu_s = Some(busy[i % 2]);
+            })
+        };
+        HIDDEN_QUOTA.on(&in_container(), &[]).expect([
+            ("below a tick", short(0.004, 0.001, [0.0, 0.01]), SILENT),
+            ("two ticks", short(0.02, 0.016, [0.02, 0.03]), SILENT),
+            ("many ticks", short(0.3, 0.3, [0.29, 0.3]), suspect("50.")),
+        ]);
     }
 
     #[test]

@@ -81,6 +81,42 @@ impl ByWidth {
     }
 }
 
+/// Most instructions of any kind that any core starts per cycle. The widest decoders take 10 (Arm
+/// Cortex-X925, Apple M4), and none of these instructions is done without being decoded.
+pub const MOST_INSTRUCTIONS: f64 = 10.0;
+
+/// Fewest cycles from a load to the use of its value as an address, of any core: Arm Cortex-A55
+/// takes 2, most take 3 to 5.
+pub const LEAST_LOAD_CYCLES: f64 = 2.0;
+
+const EVERY_WIDTH: ByWidth = to_512(MOST_INSTRUCTIONS, MOST_INSTRUCTIONS);
+
+/// Bounds that no core of any kind exceeds: for designs of which a figure is unknown. That a known
+/// core is slower proves nothing about an unknown one. Some dividers are pipelined, so a division
+/// counts as any other instruction.
+pub const ANY_CORE: Row = Row {
+    id: "any",
+    multiply_add: EVERY_WIDTH,
+    float_add: EVERY_WIDTH,
+    float_multiply: EVERY_WIDTH,
+    fma: EVERY_WIDTH,
+    int_add: EVERY_WIDTH,
+    int_multiply: Some(MOST_INSTRUCTIONS),
+    float_divide_cycles: to_512(1.0 / MOST_INSTRUCTIONS, 1.0 / MOST_INSTRUCTIONS),
+    int_divide_cycles: Some(1.0 / MOST_INSTRUCTIONS),
+    source: "Arm and Apple on the decoders of Cortex-X925 and M4",
+    note: "",
+    wide_varies: false,
+    l1_cycles: Some(LEAST_LOAD_CYCLES),
+    l2_cycles: None,
+    loads: EVERY_WIDTH,
+    stores: EVERY_WIDTH,
+    l2_bytes: None,
+    lines: None,
+    dram: None,
+    memory_source: "Arm Cortex-A55 Software Optimization Guide, load latency",
+};
+
 /// No known figure, or no such instruction.
 const NONE: ByWidth = ByWidth { scalar: None, v128: None, v256: None, v512: None };
 
@@ -253,6 +289,33 @@ mod tests {
             within(row.lines, 10.0, 128.0);
             within(row.dram.map(|d| d.channels), 1.0, 12.0);
             within(row.dram.map(|d| d.transfers_per_s), 1600e6, 8800e6);
+        }
+    }
+
+    #[test]
+    fn the_bounds_of_any_core_are_above_every_row() {
+        for row in rows() {
+            for width in [Width::Scalar, Width::V128, Width::V256, Width::V512] {
+                let figures = |row: &Row| {
+                    let rates = [
+                        row.multiply_add,
+                        row.float_add,
+                        row.float_multiply,
+                        row.fma,
+                        row.int_add,
+                        row.loads,
+                        row.stores,
+                    ];
+                    let times = [row.float_divide_cycles.at(width), row.int_divide_cycles];
+                    let times = times.into_iter().chain([row.l1_cycles]).map(|c| Some(1.0 / c?));
+                    let rates = rates.into_iter().map(|rate| rate.at(width));
+                    rates.chain(times).chain([row.int_multiply]).collect::<Vec<_>>()
+                };
+                for (n, (own, most)) in figures(row).into_iter().zip(figures(&ANY_CORE)).enumerate()
+                {
+                    assert!(most.is_some() && own <= most, "{} {width:?}, figure {n}", row.id);
+                }
+            }
         }
     }
 

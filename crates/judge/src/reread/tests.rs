@@ -156,6 +156,15 @@ fn results_that_were_removed_are_missed() {
     assert!(found(&stored)[0].message.contains("1 of 2 planned configurations has no result"));
     let words = read(&stored, &other()).words().unwrap();
     assert!(words.contains("results were removed"), "{words}");
+    // Where the time may have run out, another version may not have written it.
+    stored.plan.policy.budget_s = Some(180.0);
+    let [missing] = &found(&stored)[..] else { panic!("one finding") };
+    assert_eq!((&*missing.check, missing.severity), (MISSING, Severity::Suspect));
+    assert!(missing.message.contains("limit of 3 min") && missing.message.ends_with("removed"));
+    let words = read(&stored, &other()).words().unwrap();
+    assert!(words.contains("1 of 2 planned configurations has no result"), "{words}");
+    let by_us = read(&stored, &stored.tool.clone()).run.findings;
+    assert_eq!((&*by_us[0].check, by_us[0].severity), (EDITED, Severity::Invalid));
     stored.interrupted = Some("SIGINT".to_owned());
     assert!(found(&stored).is_empty(), "it was stopped");
 }

@@ -29,8 +29,20 @@ fn stolen_time_is_suspect() {
             NOTE,
         ),
         ("little", stolen(|_| Some(0.0005)), SILENT),
+        ("one tick of short solves", short_solves(0.01), SILENT),
+        ("three ticks of them", short_solves(0.03), SUSPECT),
         ("not reported", stolen(|_| None), SILENT),
     ]);
+}
+
+/// Complete solves of 4 ms, the first with so much stolen time.
+fn short_solves(stolen_s: f64) -> Measurement {
+    let mut m = each(linpack(1000, 2), |i, t| {
+        (t.seconds, t.work) = (0.004, t.value * 0.004);
+        t.conditions.steal_s = Some(if i == 0 { stolen_s } else { 0.0 });
+    });
+    m.trials.truncate(3);
+    m
 }
 
 #[test]

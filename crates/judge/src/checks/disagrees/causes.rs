@@ -8,6 +8,7 @@ use proofmark_model::{
     word,
 };
 
+use super::library::library_core;
 use crate::capacity::Capacity;
 use crate::disk::Cached;
 use crate::memory::{array_bytes, cache_at, touched_bytes, traffic};
@@ -83,26 +84,32 @@ pub(super) const CAUSES: &[Cause] = &[
         explain: differing,
         advice: "run both with the same values (--set, or the tool's options)",
     },
+    Cause {
+        id: "library_core",
+        explain: library_core,
+        advice: "choose the library's kernels for this CPU (OpenBLAS: OPENBLAS_CORETYPE=SkylakeX uses \
+                 AVX-512), or give proofmark the same instruction set (--set isa=avx2+fma)",
+    },
     Cause { id: "disturbed", explain: disturbed, advice: "repeat both on a quiet machine" },
     Cause { id: "duration", explain: duration, advice: "give both trials of similar length" },
 ];
 
 impl Extent {
     /// Returns an explanation of that extent.
-    fn explain(self, words: String) -> Option<Explanation> {
+    pub(super) fn explain(self, words: String) -> Option<Explanation> {
         Some(Explanation { words, extent: self })
     }
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Side {
+pub(super) enum Side {
     Ours,
     Theirs,
 }
 
 impl Compared<'_> {
     /// The side with the better result.
-    fn ahead(&self) -> Side {
+    pub(super) fn ahead(&self) -> Side {
         if (self.ratio > 1.0) == (self.ours.better == Better::Higher) {
             Side::Ours
         } else {
@@ -128,9 +135,9 @@ fn positive_median(trials: &[Trial], value: impl Fn(&Trial) -> Option<f64>) -> O
     statistics::median_over(trials, value).filter(|v| *v > 0.0)
 }
 
-/// Explains the difference if only one of the two used a device. With a warm result of proofmark
-/// both read from the cache by design, though the tool's output does not state it. Then only writes
-/// that stayed in it differ.
+/// Explains the difference if only the faster of the two used the page cache. With a warm result of
+/// proofmark both read from the cache by design, though the tool's output does not state it. Then
+/// only writes that stayed in it differ.
 fn page_cache(c: &Compared) -> Option<Explanation> {
     let warm = Cached::read(c.ours) == Cached::Warm;
     let checks: &[&str] = if warm {
@@ -139,9 +146,11 @@ fn page_cache(c: &Compared) -> Option<Explanation> {
         &[check_id::PAGE_CACHE, check_id::NOT_DURABLE]
     };
     let cached = |m| found(m, checks, Severity::Invalid);
-    match (cached(&c.theirs), cached(c.ours)) {
-        (Some(why), None) => Extent::Whole.explain(format!("the tool used the page cache: {why}")),
-        (None, Some(why)) => Extent::Whole
+    match (c.ahead(), cached(&c.theirs), cached(c.ours)) {
+        (Side::Theirs, Some(why), None) => {
+            Extent::Whole.explain(format!("the tool used the page cache: {why}"))
+        }
+        (Side::Ours, None, Some(why)) => Extent::Whole
             .explain(format!("proofmark used the page cache, but the tool did not: {why}")),
         _ => None,
     }
@@ -344,25 +353,15 @@ fn differing(c: &Compared) -> Option<Explanation> {
     }
 }
 
-/// Checks whose cause is not observed for a tool, which is itself another process.
-const UNWATCHED: &[&str] = &[check_id::OTHER_CPU];
-
-/// Explains the difference if the slower of the two was disturbed, or if proofmark was, by a cause
-/// that is not observed for tools.
+/// Explains the difference if the slower of the two was disturbed. A disturbance of the faster one
+/// explains nothing, even where nobody watched the other.
 fn disturbed(c: &Compared) -> Option<Explanation> {
     let (slower, whose) = match c.ahead() {
         Side::Ours => (&c.theirs, "the tool's"),
         Side::Theirs => (c.ours, "proofmark's"),
     };
-    if let Some(why) = disturbance(slower) {
-        return Extent::Open.explain(format!("{whose} trials were disturbed: {why}"));
-    }
-    let watched = c.theirs.trials.iter().any(|t| t.conditions.other_cpu_s.is_some());
-    let why = found(c.ours, UNWATCHED, Severity::Suspect).filter(|_| !watched)?;
-    Extent::Open.explain(format!(
-        "proofmark's trials, which alternated with the tool's unobserved ones, were \
-                  disturbed: {why}"
-    ))
+    let why = disturbance(slower)?;
+    Extent::Open.explain(format!("{whose} trials were disturbed: {why}"))
 }
 
 /// Smallest factor between durations of trials that are not comparable.

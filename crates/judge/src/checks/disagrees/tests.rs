@@ -113,6 +113,8 @@ fn a_page_cache_on_one_side() {
     expect(&h, we(), 0.2, &|r| r.evidence = clean.clone(), "page_cache", only_ours);
     expect(&h, we(), 0.2, SAME, "none", ""); // Both did.
     expect(&h, ours(), 8.0, SAME, "none", "");
+    // A cache makes nothing slower.
+    expect(&h, ours(), 0.7, &tool_trials(from_cache), "none", "");
     // Writes that stay in it are never intended.
     let unflushed = tool_trials(|t| t.file.as_mut().unwrap().flush = Flush::Never);
     for cache in ["cold", "warm"] {
@@ -321,11 +323,31 @@ fn the_slower_side_was_disturbed() {
     let we = each(flops(1), |_, t| stolen(t));
     let ours = "proofmark's trials were disturbed";
     explains(we, 1.2, &with(|c| c.steal_s = None), "disturbed", ours);
+    // What disturbed proofmark did not make it faster, whether the tool was watched or not.
     let shared = || each(flops(1), |_, t| t.conditions.other_cpu_s = Some(0.1 * t.seconds));
-    let alternated = "which alternated with the tool's unobserved ones, were disturbed";
-    explains(shared(), 0.8, SAME, "disturbed", alternated);
-    explains(shared(), 0.8, &with(|c| c.other_cpu_s = Some(0.0)), "none", ""); // The tool was not.
+    explains(shared(), 0.8, SAME, "none", "");
+    explains(shared(), 0.8, &with(|c| c.other_cpu_s = Some(0.0)), "none", "");
+    explains(shared(), 1.2, SAME, "disturbed", "proofmark's trials were disturbed: a competing");
     explains(iops_below(1.2), 1.1, &tool_trials(stolen), "none", ""); // It was faster.
+}
+
+#[test]
+fn a_library_with_kernels_for_a_narrower_core() {
+    let solve = |isa: &str| with_param(linpack(5000, 1), "isa", isa);
+    let explains = |isa: &str, factor, core: &str, causes: &str, words: &str| {
+        let version = format!("0.3.21 ({core})");
+        let spoil = |r: &mut Reference| r.version.clone_from(&version);
+        expect(&host(), solve(isa), factor, &spoil, causes, words);
+    };
+    let words = "its kernels for another core, Haswell (avx2+fma), but proofmark used avx512 ... \
+                 OPENBLAS_CORETYPE=SkylakeX";
+    explains("avx512", 0.5, "Haswell", "library_core", words);
+    explains("avx512", 0.8, "Zen", "library_core", "another core, Zen");
+    explains("avx2+fma", 0.7, "Sandybridge", "library_core", "");
+    explains("avx2+fma", 0.7, "Haswell", "none", "");
+    explains("avx512", 0.7, "SkylakeX", "none", "");
+    explains("avx512", 1.1, "Haswell", "none", ""); // It is slower, not faster.
+    explains("avx512", 0.7, "Next", "none", "");
 }
 
 #[test]

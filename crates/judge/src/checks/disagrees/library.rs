@@ -1,0 +1,62 @@
+//! Cause `library_core`: a library runs its kernels for another core, with narrower vectors than
+//! proofmark's.
+
+use proofmark_model::Isa;
+
+use super::causes::{Compared, Explanation, Extent, Side};
+
+/// The instruction set of a library's kernels, by the core that the library names them after.
+/// OpenBLAS and BLIS choose that core as they start, and fall back to an older one for a CPU that
+/// they do not know.
+const KERNELS: [(Isa, &str); 4] = [
+    (Isa::Avx512, "skylakex cooperlake sapphirerapids skx knl zen4 zen5"),
+    (Isa::Avx2Fma, "haswell zen zen2 zen3 bulldozer piledriver steamroller excavator"),
+    (Isa::Avx2, "sandybridge"),
+    (
+        Isa::Sse2,
+        "prescott core2 penryn dunnington nehalem atom nano athlon opteron opteron_sse3 barcelona \
+         bobcat generic",
+    ),
+];
+
+/// The core that a version ends with, as in `0.3.21 (Haswell)`, and its kernels' instruction set.
+fn core(version: &str) -> Option<(&str, Isa)> {
+    let (_, core) = version.strip_suffix(')')?.rsplit_once('(')?;
+    let named = |names: &str| names.split(' ').any(|name| name.eq_ignore_ascii_case(core));
+    KERNELS.iter().find(|(_, names)| named(names)).map(|(isa, _)| (core, *isa))
+}
+
+/// Explains that proofmark is faster if it used a wider instruction set than the library's kernels.
+pub(super) fn library_core(c: &Compared) -> Option<Explanation> {
+    let (core, theirs) = core(&c.tool.version)?;
+    let ours = Isa::from_params(&c.ours.params)?;
+    let at = |isa: Isa| Isa::ALL.iter().position(|one| *one == isa);
+    if c.ahead() != Side::Ours || at(theirs) >= at(ours) {
+        return None;
+    }
+    Extent::Open.explain(format!(
+        "{} runs its kernels for another core, {core} ({}), but proofmark used {}",
+        c.tool.tool,
+        theirs.name(),
+        ours.name()
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_version_names_its_core() {
+        for (version, expected) in [
+            ("0.3.21 (Haswell)", Some(("Haswell", Isa::Avx2Fma))),
+            ("0.3.29 (SkylakeX)", Some(("SkylakeX", Isa::Avx512))),
+            ("0.9.0, LAPACK 3.12.0 (zen3)", Some(("zen3", Isa::Avx2Fma))),
+            ("0.2.20 (Nehalem)", Some(("Nehalem", Isa::Sse2))),
+            ("0.3.21 (Unheard_of)", None),
+            ("2024.2", None),
+        ] {
+            assert_eq!(core(version), expected, "{version}");
+        }
+    }
+}
