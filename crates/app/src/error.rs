@@ -121,7 +121,7 @@ pub const STATUSES: &[Status] = &[
     status(
         Code::Done,
         &["check"],
-        "No result is slower or missing, at least half of the baseline's could be compared, and every requirement is met.",
+        "No result is slower, gone or undecided, at least half of the baseline's could be judged, and every requirement is met.",
     ),
     status(Code::Done, &["fleet"], "Every node is healthy, or there are too few to compare them."),
     status(Code::Done, &["serve"], "Stopped by SIGINT or SIGTERM (the normal end)."),
@@ -142,13 +142,13 @@ pub const STATUSES: &[Status] = &[
     status(
         Code::CheckFailed,
         &["check"],
-        "A result is slower than in the baseline, missing or invalid; fewer than half of the baseline's results could be compared; or a requirement is missed.",
+        "A result is slower than in the baseline, or gone: the baseline has it, and here it is missing or invalid. Or a requirement is missed.",
     ),
     status(Code::CheckFailed, &["fleet"], "A node, or the link between two, is slow."),
     status(
         Code::Undecided,
         &["check"],
-        "A requirement is undecided: its limit lies within the figure's 95 % interval, or there is no figure to rely on. None is missed.",
+        "Nothing fails, but something is undecided. A result: its figures and rounds contradict each other. The comparison: fewer than half of the baseline's results could be judged, or last-good finds no baseline. A requirement: its limit lies within the figure's 95 % interval, or its result is suspect, invalid or not measured. Measure again on a quiet machine (run --wait-quiet) or with more --trials, or set a limit outside the interval.",
     ),
     status(Code::Undecided, &["fleet"], "A node is unverified, and none is slow."),
     stopped(

@@ -5,7 +5,9 @@ use std::borrow::Cow;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Better, FigureKind, Params, Ratio, Subsystem, Summary, Timestamp, Unit, Verdict};
+use crate::{
+    Better, Decision, FigureKind, Params, Ratio, Subsystem, Summary, Timestamp, Unit, Verdict,
+};
 
 /// Version of a comparison's shape.
 pub const COMPARISON_SCHEMA: &str = "proofmark.comparison/3";
@@ -91,16 +93,18 @@ pub struct ComparedSubsystem {
     pub speed: Option<Ratio>,
     /// The margin that each of its results has at least.
     pub margin: f64,
-    /// Smallest detectable slowdown of B, as a share: the median over the results. Null where no
-    /// result could be judged.
+    /// Smallest detectable slowdown of B's headline figures, as a share: the median over the results
+    /// that could be judged. Null where none could.
     pub resolution: Option<f64>,
+    /// The same of their delivered figures; null where no headline has another beside it.
+    pub delivered_resolution: Option<f64>,
     /// Number of results in which B is faster.
     pub faster: u64,
     /// Number of results in which B is slower.
     pub slower: u64,
     /// Number of results without a difference that is shown.
     pub no_difference_shown: u64,
-    /// Number of results whose figures contradict their rounds.
+    /// Number of results of which a figure is undecided, and none slower.
     pub undecided: u64,
     /// Number of results that cannot be compared, apart from those that are gone.
     pub not_comparable: u64,
@@ -184,13 +188,13 @@ pub struct ComparedFigure {
     /// B / A of the two figures, which reports print.
     pub value: f64,
     /// B / A: the median over all pairs of a round of A and one of B; without rounds, of trials.
-    /// The 95 % interval is null for too few. It decides; if it does not hold `value`, the outcome
-    /// is undecided.
+    /// The 95 % interval is null for too few. It decides; if `value` is outside it and leads to
+    /// another conclusion, the outcome is undecided.
     pub ratio: Ratio,
     /// Ratios from 1 - margin to 1 / (1 - margin) are no difference: two runs of one machine differ
     /// as much.
     pub margin: f64,
-    /// Smallest detectable slowdown of B, as a share; null where none is detectable.
+    /// Smallest detectable slowdown of B, as a share; null where it is not comparable.
     pub resolution: Option<f64>,
     /// The conclusion.
     pub outcome: Comparability,
@@ -212,6 +216,13 @@ pub fn margin_bounds(margin: f64) -> [f64; 2] {
 }
 
 impl ComparedFigure {
+    /// Returns true if the ratio of the figures is outside the interval of their rounds, or of so
+    /// few rounds that there is none.
+    pub fn is_contradicted(&self) -> bool {
+        let outside = |ends| contradicts(self.value, ends);
+        self.outcome == Comparability::Undecided || self.ratio.ci95.is_some_and(outside)
+    }
+
     /// Returns true if the whole interval is within the margin, so that the two are alike.
     pub fn is_within_margin(&self) -> bool {
         let [least, most] = margin_bounds(self.margin);
@@ -221,11 +232,12 @@ impl ComparedFigure {
 }
 
 impl ComparedPoint {
-    /// Returns the figure that decides, with its kind: delivered where that differs, else the
-    /// headline. `None` without a ratio.
+    /// Returns the figure that decides, with its kind. It is delivered if that alone has the outcome
+    /// of both, or if both differ; else the headline. `None` without a ratio.
     pub fn deciding(&self) -> Option<(FigureKind, &ComparedFigure)> {
-        let delivered = self.delivered.as_ref().filter(|d| d.outcome.differs());
-        match delivered {
+        let change = self.change();
+        let is_alone = change.differs() || self.outcome() != change;
+        match self.delivered.as_ref().filter(|d| d.outcome == change && is_alone) {
             Some(figure) => Some((FigureKind::Delivered, figure)),
             None => Some((self.figure?, self.headline.as_ref()?)),
         }
@@ -236,15 +248,13 @@ impl ComparedPoint {
         self.headline.as_ref().map_or(Comparability::NotComparable, |h| h.outcome)
     }
 
-    /// Returns slower if the headline or the delivered figure is, else faster if one of them is.
+    /// Returns the outcome of the headline and the delivered figure together: the first of
+    /// [`Comparability::BY_WEIGHT`] that one of them has.
     pub fn change(&self) -> Comparability {
         let delivered = self.delivered.as_ref().map(|d| d.outcome);
         let headline = self.outcome();
-        let either = |outcome| headline == outcome || delivered == Some(outcome);
-        [Comparability::Slower, Comparability::Faster]
-            .into_iter()
-            .find(|outcome| either(*outcome))
-            .unwrap_or(headline)
+        let either = |outcome: &Comparability| headline == *outcome || delivered == Some(*outcome);
+        Comparability::BY_WEIGHT.into_iter().find(either).unwrap_or(headline)
     }
 
     /// Returns true if A has a usable result.
@@ -257,12 +267,12 @@ impl ComparedPoint {
         self.in_base() && !counts(self.b.as_ref())
     }
 
-    /// Returns true if the comparison found B faster, slower or not different.
+    /// Returns true if the comparison found B faster, slower or not different, by both figures.
     pub fn judged(&self) -> bool {
         !matches!(self.change(), Comparability::NotComparable | Comparability::Undecided)
     }
 
-    /// Returns true if the figures of the two contradict their rounds.
+    /// Returns true if a figure of the two is undecided, and none slower.
     pub fn undecided(&self) -> bool {
         self.change() == Comparability::Undecided
     }
@@ -301,9 +311,15 @@ impl Comparison {
         })
     }
 
-    /// Returns true if B fails a check against A.
-    pub fn fails(&self) -> bool {
-        self.too_little().is_some() || self.points.iter().any(ComparedPoint::fails)
+    /// Returns the conclusion of a check of B against A. It is missed if a result is slower or gone;
+    /// else undecided if a result is, or if too few could be judged.
+    pub fn decision(&self) -> Decision {
+        match () {
+            () if self.points.iter().any(ComparedPoint::fails) => Decision::Missed,
+            () if self.too_little().is_some() => Decision::Undecided,
+            () if self.points.iter().any(ComparedPoint::undecided) => Decision::Undecided,
+            () => Decision::Met,
+        }
     }
 }
 
@@ -333,13 +349,19 @@ pub enum Comparability {
     Slower,
     /// Chance or the margin may explain it.
     NoDifferenceShown,
-    /// The ratio of the two figures lies outside the interval of the ratios of their rounds.
+    /// The ratio of the two figures leads to another conclusion than the interval of the ratios of
+    /// their rounds, which does not hold it.
     Undecided,
     /// The two results cannot be compared.
     NotComparable,
 }
 
 impl Comparability {
+    /// The outcomes by their weight for a result of two figures: what fails a check, what is not
+    /// known, what is better, and what is alike.
+    pub const BY_WEIGHT: [Self; 5] =
+        [Self::Slower, Self::Undecided, Self::Faster, Self::NotComparable, Self::NoDifferenceShown];
+
     /// Returns true if a difference is shown.
     pub fn differs(self) -> bool {
         matches!(self, Self::Faster | Self::Slower)

@@ -68,8 +68,8 @@ pub struct MainResult<'a> {
 const FEW: usize = 18;
 
 impl Run {
-    /// Returns the results on the first screen, by subsystem. A run with few results shows all.
-    /// Otherwise it shows the declared rows; a subsystem without rows shows one result per
+    /// Returns the results on the first screen, by subsystem. A run with few results shows all, of
+    /// each workload the one that answers for it last. Otherwise it shows the declared rows; a subsystem without rows shows one result per
     /// workload.
     pub fn main_results(&self) -> Vec<(Subsystem, Vec<MainResult<'_>>)> {
         let of = |part: Subsystem| (part, self.main_results_of(part));
@@ -82,7 +82,7 @@ impl Run {
             self.measurements.iter().filter(|m| m.subsystem == part).collect();
         if self.measurements.len() <= FEW {
             let alone = |measurement| MainResult { row: None, measurement };
-            return here.into_iter().map(alone).collect();
+            return self.answers_last(here).into_iter().map(alone).collect();
         }
         let declared = self.declared(&here);
         if !declared.is_empty() {
@@ -100,6 +100,22 @@ impl Run {
             Some(MainResult { row: None, measurement })
         };
         seen.into_iter().filter_map(of_workload).take(FEW).collect()
+    }
+
+    /// Moves the result that answers for each workload below the others of it, so that it is the
+    /// last row in a run with few results, too.
+    fn answers_last<'a>(&'a self, mut rows: Vec<&'a Measurement>) -> Vec<&'a Measurement> {
+        for id in self.workloads.keys() {
+            let one = |m: &&Measurement| m.workload == *id && m.series.is_none();
+            let all: Vec<_> = rows.iter().copied().filter(one).collect();
+            let chosen = answer(self, &all);
+            let at = chosen.and_then(|c| rows.iter().position(|m| std::ptr::eq(*m, c)));
+            let last = rows.iter().rposition(|m| m.workload == *id);
+            if let Some((at, last)) = at.zip(last) {
+                rows[at..=last].rotate_left(1);
+            }
+        }
+        rows
     }
 
     /// Returns the results of the declared rows in their order, each once.

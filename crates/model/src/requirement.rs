@@ -47,7 +47,8 @@ pub struct CheckedRequirement {
     pub verdict: Option<Verdict>,
     /// Checks whose findings made the verdict worse than valid.
     pub checks: Vec<String>,
-    /// Checks that noted what took a part of the delivered figure, where that misses.
+    /// Checks that noted what took a part of the figure, whatever the decision; empty for a figure
+    /// that leaves such time out.
     pub disturbances: Vec<String>,
     /// Reason why it is undecided, where no check gives it.
     pub reason: Option<String>,

@@ -76,6 +76,8 @@ pub enum FactScope {
     Machine,
     /// Figures of work that is bound by cores.
     Cores,
+    /// Figures of several threads, each on a core or sharing one.
+    Threads,
     /// Figures of memory.
     Memory,
     /// Figures of storage.
@@ -107,7 +109,7 @@ const CPU: SubsystemInfo = SubsystemInfo {
     no_latency: None,
     no_verification: UNCOUNTED,
     unproven: ["the output has no residual or check of the result", MEASURE],
-    facts: &[FactScope::Machine, FactScope::Cores],
+    facts: &[FactScope::Machine, FactScope::Cores, FactScope::Threads],
 };
 
 const MEMORY: SubsystemInfo = SubsystemInfo {
@@ -118,7 +120,7 @@ const MEMORY: SubsystemInfo = SubsystemInfo {
     tolerance: 0.1,
     target: 0.03,
     unproven: ["the output has no check of the data: a cache may have done the work", MEASURE],
-    facts: &[FactScope::Machine, FactScope::Cores, FactScope::Memory],
+    facts: &[FactScope::Machine, FactScope::Cores, FactScope::Threads, FactScope::Memory],
     ..CPU
 };
 

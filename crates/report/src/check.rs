@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use proofmark_model::{CheckedRequirement, Comparison, Decision, REQUIREMENTS_SCHEMA};
+use proofmark_model::{CheckedRequirement, Comparison, Decision, REQUIREMENTS_SCHEMA, Run};
 use quick_junit::{TestCase, TestCaseStatus};
 use serde::Serialize;
 
@@ -10,7 +10,7 @@ use crate::comparison;
 use crate::junit;
 use crate::markdown::escape;
 use crate::terminal::page::Page;
-use crate::view::{Scale, clean, counted, percent};
+use crate::view::{Scale, clean, counted, grouped, percent};
 use crate::{Format, Options, RenderError};
 
 /// The writer of a check.
@@ -28,29 +28,43 @@ pub const FORMATS: &[Format<Writer>] = &[
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct Check<'a> {
     schema: &'static str,
-    /// The run's name.
+    /// The run's name, and the run.
     #[serde(skip)]
-    run: &'a str,
+    run: (&'a str, &'a Run),
     requirements: &'a [CheckedRequirement],
     #[serde(skip_serializing_if = "Option::is_none")]
     comparison: Option<&'a Comparison>,
+    /// The reason why there is no baseline to compare with, where one was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    no_baseline: Option<&'a str>,
 }
 
 impl<'a> Check<'a> {
-    /// Takes a run's name, the comparison with its baseline, if there is one, and its requirements.
-    pub fn new(
-        run: &'a str,
-        comparison: Option<&'a Comparison>,
-        requirements: &'a [CheckedRequirement],
-    ) -> Self {
-        Self { schema: REQUIREMENTS_SCHEMA, run, requirements, comparison }
+    /// Takes a run with its name, and its requirements.
+    pub fn new(run: (&'a str, &'a Run), requirements: &'a [CheckedRequirement]) -> Self {
+        let (comparison, no_baseline) = (None, None);
+        Self { schema: REQUIREMENTS_SCHEMA, run, requirements, comparison, no_baseline }
+    }
+
+    /// Adds the comparison with the baseline, or the reason why there is no baseline.
+    pub fn against(self, baseline: Result<&'a Comparison, &'a str>) -> Self {
+        Self { comparison: baseline.ok(), no_baseline: baseline.err(), ..self }
+    }
+
+    /// Returns the conclusion: the worst of the requirements' and the comparison's. Without the
+    /// baseline that was asked for it is undecided.
+    pub fn decision(&self) -> Decision {
+        let compared = self.comparison.map(Comparison::decision);
+        let lacking = self.no_baseline.map(|_| Decision::Undecided);
+        let required = self.requirements.iter().map(|c| c.decision);
+        required.chain(compared).chain(lacking).max().unwrap_or(Decision::Met)
     }
 
     /// Writes the results that fail by their causes, and a line for each requirement.
     pub fn terminal(&self, options: &Options) -> String {
         let mut page = Page::new(options);
         page.out = self.comparison.map_or_else(String::new, |c| comparison::check(c, options));
-        for line in self.requirements() {
+        for line in self.no_baseline().into_iter().chain(self.requirements()) {
             page.wrap("", 2, &line);
         }
         page.out
@@ -59,7 +73,12 @@ impl<'a> Check<'a> {
     /// Writes GitHub-flavoured Markdown, for a pull request or a ticket.
     pub fn markdown(&self) -> String {
         let compared = self.comparison.map(|c| comparison::markdown(std::slice::from_ref(c)));
-        let mut out = compared.unwrap_or_default();
+        let mut out = compared.unwrap_or_else(|| {
+            let (name, run) = self.run;
+            let about = format!("{}: {}, {}", clean(name), run.words(), run.started.display());
+            format!("{}\n", escape(&about))
+        });
+        out.extend(self.no_baseline().map(|why| format!("\n{}\n", escape(&why))));
         if !self.requirements.is_empty() {
             out += "\n## Requirements\n\n";
             out.extend(self.requirements().iter().map(|one| format!("- {}\n", escape(one))));
@@ -82,8 +101,12 @@ impl<'a> Check<'a> {
                 suites.extend(comparison::suites(c));
                 format!("{} against {}", c.b.name, c.a.name)
             }
-            None => format!("requirements of {}", self.run),
+            None => format!("requirements of {}", self.run.0),
         };
+        suites.extend(self.no_baseline.map(|why| {
+            let case = TestCase::new("a baseline was found", junit::error("no baseline", why));
+            junit::suite("comparison", vec![case])
+        }));
         Ok(junit::write(&name, suites)?)
     }
 
@@ -99,7 +122,13 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// Returns a line for each requirement, and how many are met, missed and undecided.
+    /// Returns why there is no baseline: `? undecided: no baseline in the history ...`.
+    fn no_baseline(&self) -> Option<String> {
+        self.no_baseline.map(|why| format!("? undecided: {}", clean(why)))
+    }
+
+    /// Returns a line for each requirement, how to decide the undecided ones, and how many are met,
+    /// missed and undecided.
     fn requirements(&self) -> Vec<String> {
         if self.requirements.is_empty() {
             return Vec::new();
@@ -125,8 +154,26 @@ impl<'a> Check<'a> {
             other(Decision::Missed, "missed"),
             other(Decision::Undecided, "undecided")
         );
-        self.requirements.iter().map(line).chain([sum]).collect()
+        let all = self.requirements.iter().filter_map(advice).map(|text| (text, ()));
+        let advice = grouped(all).into_iter().map(|(text, _)| text.to_owned());
+        self.requirements.iter().map(line).chain(advice).chain([sum]).collect()
     }
+}
+
+/// Returns what to do about a requirement that is undecided.
+fn advice(c: &CheckedRequirement) -> Option<&'static str> {
+    let text = match c.verdict {
+        None => "To decide: measure what was not measured, and check that run.",
+        Some(verdict) if verdict.is_undoubted() => {
+            "To decide: measure again on a quiet machine (run --wait-quiet) or with more trials (run \
+             --trials), or set a limit outside the interval."
+        }
+        Some(_) => {
+            "To decide: follow the advice of `proofmark explain CHECK` for the check named, and \
+             measure again."
+        }
+    };
+    (c.decision == Decision::Undecided).then_some(text)
 }
 
 fn mark(decision: Decision) -> &'static str {
@@ -182,7 +229,8 @@ fn figure_and_doubts(c: &CheckedRequirement) -> String {
             let why = if c.checks.is_empty() { reason } else { ids(&c.checks) };
             format!("{value} the result is {verdict} ({why})")
         }
-        (Some(value), None) if !c.disturbances.is_empty() => {
+        // A figure that meets its limit needs no excuse.
+        (Some(value), None) if !c.disturbances.is_empty() && c.decision != Decision::Met => {
             format!("{value}, disturbed by {}", ids(&c.disturbances))
         }
         (Some(value), None) if reason.is_empty() => value,
@@ -263,7 +311,8 @@ mod tests {
             },
             checked(Undecided, Some(9.5e-3), Verdict::Valid),
         ];
-        let check = Check::new("x", None, &all);
+        let run = proofmark_model::testing::run(Vec::new());
+        let check = Check::new(("x", &run), &all);
         let wide = |width| check.terminal(&Options { width, color: false });
         insta::assert_snapshot!(
             [wide(60), wide(200), check.markdown(), check.junit().unwrap()].join("\n")
@@ -284,7 +333,8 @@ mod tests {
             ..checked(decision, Some(1e-3), Verdict::Valid)
         };
         let mut all = vec![of("a<1s", Missed), of("a<1s", Met), of("b<1s", Met), of("b<1s", Met)];
-        let last = |all: &[_]| Check::new("x", None, all).requirements().last().cloned();
+        let run = proofmark_model::testing::run(Vec::new());
+        let last = |all: &[_]| Check::new(("x", &run), all).requirements().last().cloned();
         assert_eq!(last(&all).as_deref(), Some("1 of 2 requirements met, 1 missed."));
         all.extend([of("b<1s", Undecided), of("c<1s", Met)]);
         assert_eq!(last(&all).as_deref(), Some("1 of 3 requirements met, 1 missed, 1 undecided."));

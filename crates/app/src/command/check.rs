@@ -17,14 +17,14 @@ use crate::formats;
 use crate::output::{deliver, unreadable};
 use crate::text::options_for;
 
-/// The word for the newest run of the history that can be a baseline.
+/// The word for the newest run of the history that is no slower than those before it.
 const LAST_GOOD: &str = "last-good";
 /// Maximum bytes of a file of requirements.
 const LARGEST_REQUIREMENTS: u64 = 1 << 20;
 
 /// Checks a run against its baseline and its requirements. [`Outcome::CheckFailed`]: a result is
-/// slower or missing, too few could be compared, or a requirement is missed.
-/// [`Outcome::Undecided`]: none of these, and a requirement is undecided.
+/// slower or gone, or a requirement is missed. [`Outcome::Undecided`]: none of these, and a result or
+/// a requirement is undecided, too few results could be judged, or there is no baseline.
 pub fn run(args: &CheckArgs) -> Result<Outcome> {
     let format = formats::find(FORMATS, &args.format, "proofmark check --help")?;
     let history = args.history.history.as_deref();
@@ -34,21 +34,23 @@ pub fn run(args: &CheckArgs) -> Result<Outcome> {
     let baseline = match args.against.as_deref() {
         None => None,
         Some(LAST_GOOD) if !Path::new(LAST_GOOD).exists() => {
-            Some(last_good::find(&own.run, history)?)
+            Some(last_good::find(&own, history, args.margin)?)
         }
-        Some(name) => Some(ReadRun::read(name, history)?),
+        Some(name) => Some(Ok(ReadRun::read(name, history)?)),
     };
-    let comparison =
-        baseline.map(|base| compare_read([&base, &own], 'B', [None, None], args.margin));
-    let check = Check::new(&args.run, comparison.as_ref(), &checked);
+    let compare = |base: ReadRun| compare_read([&base, &own], 'B', [None, None], args.margin);
+    let comparison = baseline.map(|found| found.map(compare));
+    let check = Check::new((&args.run, &own.run), &checked);
+    let check = match &comparison {
+        None => check,
+        Some(found) => check.against(found.as_ref().map_err(String::as_str)),
+    };
     let text = (format.write)(&check, &options_for(args.out.as_deref()))?;
     deliver(&text, &args.format, args.out.as_deref())?;
-    let slower = comparison.is_some_and(|c| c.fails());
-    Ok(match checked.iter().map(|c| c.decision).max() {
-        _ if slower => Outcome::CheckFailed,
-        Some(Decision::Missed) => Outcome::CheckFailed,
-        Some(Decision::Undecided) => Outcome::Undecided,
-        Some(Decision::Met) | None => Outcome::Done,
+    Ok(match check.decision() {
+        Decision::Missed => Outcome::CheckFailed,
+        Decision::Undecided => Outcome::Undecided,
+        Decision::Met => Outcome::Done,
     })
 }
 

@@ -1,42 +1,71 @@
-//! The baseline `last-good` of `proofmark check`: the newest earlier run of the same machine in the
-//! history that has no invalid result.
+//! The baseline `last-good` of `proofmark check`: the newest good earlier run of the same machine in
+//! the history.
+//!
+//! A run is good if no result is invalid, and none is slower than in the good run before it. So a
+//! run that `check` would reject is no baseline, and a slowdown that lasts fails every check. The
+//! runs themselves decide that: the history needs no record of checks.
 
 use std::path::Path;
 
 use anyhow::Result;
-use proofmark_judge::compare::{Named, Options, compare};
-use proofmark_model::{PastRun, Run};
+use proofmark_model::{Comparability, PastRun, Run};
 use proofmark_store::Filter;
 
-use super::compare::ReadRun;
-use crate::error::usage;
+use super::compare::{ReadRun, compare_read};
 use crate::history_file;
 use crate::text::say;
 
-/// Finds and reads the baseline of a run, and prints its number and date.
-pub(super) fn find(own: &Run, history: Option<&Path>) -> Result<ReadRun> {
+/// Finds and reads the baseline of a run, and prints its number and date. `Err` is the reason why
+/// there is none.
+pub(super) fn find(
+    own: &ReadRun,
+    history: Option<&Path>,
+    margin: Option<f64>,
+) -> Result<Result<ReadRun, String>> {
     let path = history_file::file(history)?;
     let store = history_file::open_existing(&path)?;
     let all = store.map_or_else(|| Ok(Vec::new()), |s| s.runs(&Filter::default()))?;
     let mut passed = Passed::default();
+    let mut good: Option<(&PastRun, ReadRun)> = None;
     // The oldest comes first.
-    for past in all.iter().rev().filter(|past| past.started.0 < own.started.0) {
-        if past.machine != own.host.same_machine_words() {
+    for past in all.iter().filter(|past| past.started.0 < own.run.started.0) {
+        if past.machine != own.run.host.same_machine_words() {
             passed.machines += 1;
         } else if past.verdicts.invalid > 0 {
             passed.invalid += 1;
         } else if let Some(found) = read(past, own, &path, &mut passed) {
-            let started = past.started.display();
-            say(&format!("proofmark: baseline: run {} of the history, {started}", past.id));
-            return Ok(found);
+            if good.as_ref().is_some_and(|(_, base)| is_slower(&found, base, own, margin)) {
+                passed.slower += 1;
+            } else {
+                (good, passed.slower) = (Some((past, found)), 0);
+            }
         }
     }
-    Err(usage(format!(
-        "no baseline in the history {}: {}; name one with --against RUN, or add one with `proofmark \
-         history --add RUN`",
-        path.display(),
-        passed.words()
-    )))
+    let Some((past, found)) = good else {
+        return Ok(Err(format!(
+            "no baseline in the history {}: {}; name one with --against RUN, or add one with \
+             `proofmark history --add RUN`",
+            path.display(),
+            passed.words()
+        )));
+    };
+    let newer = match passed.slower {
+        0 => String::new(),
+        1 => "; a newer run is slower".to_owned(),
+        n => format!("; {n} newer runs are slower"),
+    };
+    let started = past.started.display();
+    say(&format!("proofmark: baseline: run {} of the history, {started}{newer}", past.id));
+    Ok(Ok(found))
+}
+
+/// Returns true if a past run is slower than the good one before it, in a result that the checked
+/// run has too.
+fn is_slower(found: &ReadRun, base: &ReadRun, own: &ReadRun, margin: Option<f64>) -> bool {
+    let comparison = compare_read([base, found], 'B', [None, None], margin);
+    let slower = comparison.points.iter().filter(|p| p.change() == Comparability::Slower);
+    let own = &own.run.measurements;
+    slower.into_iter().any(|p| own.iter().any(|m| m.workload == p.workload && m.params == p.params))
 }
 
 /// Earlier runs that are no baseline, by the reason.
@@ -46,6 +75,8 @@ struct Passed {
     invalid: usize,
     unreadable: usize,
     nothing_in_common: usize,
+    /// Those after the newest good one.
+    slower: usize,
 }
 
 impl Passed {
@@ -65,17 +96,16 @@ impl Passed {
 }
 
 /// Reads a past run, if it is of the same machine and has results to compare with.
-fn read(past: &PastRun, own: &Run, history: &Path, passed: &mut Passed) -> Option<ReadRun> {
+fn read(past: &PastRun, own: &ReadRun, history: &Path, passed: &mut Passed) -> Option<ReadRun> {
     let Ok(found) = ReadRun::read(&past.id.to_string(), Some(history)) else {
         passed.unreadable += 1;
         return None;
     };
-    if !is_same_machine(&found.run, own) {
+    if !is_same_machine(&found.run, &own.run) {
         passed.machines += 1;
         return None;
     }
-    let sides = [Named::new('A', &found.name, &found.run), Named::new('B', "", own)];
-    let comparison = compare(sides[0], sides[1], Options::default());
+    let comparison = compare_read([&found, own], 'B', [None, None], None);
     if comparison.points.iter().any(|p| p.in_base() && !p.gone()) {
         return Some(found);
     }

@@ -4,7 +4,8 @@
 //! If both have rounds, the headline and the delivered figure are compared. Time that windows leave
 //! out, such as that of a quota, shows only in delivered (`reason`). A difference is shown only if
 //! the whole interval of B / A (`rank`) is beyond a margin (`margin`). Without an interval, all
-//! ratios of B and A must be. It comes with its cause, if the findings of both runs and the facts
+//! ratios of B and A must be. A result counts by both of its figures, see
+//! [`ComparedPoint::change`]. It comes with its cause, if the findings of both runs and the facts
 //! about both machines name one (`cause`, `facts`).
 
 mod cause;
@@ -24,6 +25,7 @@ mod sums;
 mod tests;
 
 use std::borrow::Cow;
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 use proofmark_model::{
@@ -250,8 +252,8 @@ impl Judge<'_> {
         let (a, b, estimate) = (compared.a, compared.b, &figure.estimate);
         let margin = margins.for_result(a, b, figure);
         let (outcome, why) = self.decide(compared, figure, margin, margins.hidden(a, b, figure));
-        let judged = !matches!(outcome, Comparability::NotComparable | Comparability::Undecided);
-        let resolution = resolution(a.better, estimate, margin).filter(|_| judged);
+        let compared = outcome != Comparability::NotComparable;
+        let resolution = resolution(a.better, figure, margin).filter(|_| compared);
         let (value, ratio) = (figure.value, estimate.ratio.clone());
         let compared_figure = ComparedFigure { value, ratio, margin, resolution, outcome };
         JudgedFigure { kind: figure.kind, better: a.better, figure: compared_figure, why }
@@ -284,18 +286,20 @@ impl Judge<'_> {
             );
             return (Comparability::NotComparable, reason);
         };
-        if contradicts(figure.value, [low, high]) {
+        let beyond = beyond([low, high], margin);
+        // Two estimates that differ are no doubt where both lead to one conclusion.
+        if contradicts(figure.value, [low, high])
+            && beyond != self::beyond([figure.value; 2], margin)
+        {
             return (Comparability::Undecided, undecided(a, figure, [low, high]));
         }
-        let [least, most] = margin_bounds(margin);
-        let above = low > most;
-        if !above && high >= least {
+        let Some(side) = beyond else {
             return match hidden {
                 Some(taken) => (Comparability::NotComparable, both_disturbed(taken)),
                 None => (Comparability::NoDifferenceShown, within(estimate, [low, high], margin)),
             };
-        }
-        let faster = above == (a.better == Better::Higher);
+        };
+        let faster = side.is_gt() == (a.better == Better::Higher);
         let (outcome, cause) = if faster {
             (Comparability::Faster, cause::find(sides[0], sides[1], figure.windows))
         } else {
@@ -303,7 +307,7 @@ impl Judge<'_> {
         };
         let mut reason = match compared.best_of_each && cause.is_empty() {
             true => "the instruction sets differ".to_owned(),
-            false => self.explained(a.subsystem, cause),
+            false => self.explained(a, cause),
         };
         if estimate.ratio.ci95.is_none() {
             reason = format!(
@@ -315,14 +319,14 @@ impl Judge<'_> {
     }
 
     /// The cause, or a sentence that there is none, with the facts that may explain it.
-    fn explained(&self, subsystem: Subsystem, cause: String) -> String {
+    fn explained(&self, m: &Measurement, cause: String) -> String {
         if !cause.is_empty() {
             return cause;
         }
         let facts: Vec<String> = self
             .facts
             .iter()
-            .filter(|f| f.touches(subsystem))
+            .filter(|f| f.touches(m))
             .take(3)
             .map(|Fact { difference: d, .. }| {
                 let (a, b) = (self.a.letter, self.b.letter);
@@ -352,7 +356,7 @@ fn undecided(a: &Measurement, figure: &Figured, [low, high]: [f64; 2]) -> String
     let what = if a.has_rounds() { "rounds" } else { "trials" };
     format!(
         "the figures give {value}, but all pairs of {what} {pairs} ({low} to {high}): a few {what} \
-         make one of the figures; repeat both runs on a quiet machine or with more {what}"
+         make one of the figures; repeat both runs on a quiet machine (--wait-quiet) or with more {what}"
     )
 }
 
@@ -365,13 +369,24 @@ fn both_disturbed(taken: f64) -> String {
     )
 }
 
+/// The side on which the whole of a range of ratios is beyond the margin; `None` if a part is not.
+fn beyond([low, high]: [f64; 2], margin: f64) -> Option<Ordering> {
+    let [least, most] = margin_bounds(margin);
+    match () {
+        () if low > most => Some(Ordering::Greater),
+        () if high < least => Some(Ordering::Less),
+        () => None,
+    }
+}
+
 /// Slowdown of B from which it would be reported as slower. The noise reaches from the ratio to the
-/// end of the interval at which a slowdown shows.
-fn resolution(better: Better, estimate: &RatioEstimate, margin: f64) -> Option<f64> {
-    let [low, high] = estimate.ends?;
+/// end of the interval at which a slowdown shows, or to the ratio of the figures beyond it.
+fn resolution(better: Better, figure: &Figured, margin: f64) -> Option<f64> {
+    let (value, middle) = (figure.value, figure.estimate.ratio.median);
+    let [low, high] = figure.estimate.ends?;
     let reach = match better {
-        Better::Higher => high / estimate.ratio.median,
-        Better::Lower => estimate.ratio.median / low,
+        Better::Higher => high.max(value) / middle,
+        Better::Lower => middle / low.min(value),
     };
     Some(1.0 - margin_bounds(margin)[0] / reach).filter(|share| share.is_finite())
 }

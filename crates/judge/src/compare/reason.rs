@@ -58,14 +58,23 @@ pub(super) fn both(headline: &JudgedFigure, delivered: Option<&JudgedFigure>) ->
     let Some(d) = delivered else { return why.clone() };
     let kind = headline.name();
     match (headline.differs(), d.differs()) {
-        (false, false) => why.clone(),
+        (false, false) if d.figure.outcome == Comparability::NoDifferenceShown => why.clone(),
+        (false, false) => match headline.figure.outcome {
+            Comparability::NoDifferenceShown => {
+                format!("{kind}: no difference shown; {}: {}", d.name(), d.why)
+            }
+            _ => format!("{kind}: {why}; {}: {}", d.name(), d.why),
+        },
         (false, true) if headline.figure.outcome == Comparability::NoDifferenceShown => {
             format!("{kind}: no difference shown; {}: {}", d.change(), d.why)
         }
         (false, true) => format!("{kind}: {why}; {}: {}", d.change(), d.why),
         (true, false) => {
-            let (name, outcome) = (d.name(), d.figure.outcome.as_str());
-            format!("{} (the machine): {why}; {name}: {outcome}", headline.change())
+            let says = match d.figure.outcome {
+                Comparability::Undecided | Comparability::NotComparable => &*d.why,
+                outcome => outcome.as_str(),
+            };
+            format!("{} (the machine): {why}; {}: {says}", headline.change(), d.name())
         }
         (true, true) if headline.changed_like(d) => {
             format!("{} (the machine), and delivered with it: {why}", headline.change())

@@ -1,15 +1,15 @@
 //! The comparison in one sentence: for each subsystem what B delivers of A.
 //!
 //! It is about the main results of A; of a run without any, about all. A ratio counts if both
-//! results are undoubted and the interval decides: it is beyond the margin, or wholly within it. The
-//! others are undecided. Results that are suspect, invalid, missing or not comparable are left out,
-//! and counted.
+//! results are undoubted and the interval decides: it is beyond the margin, or wholly within it. Of
+//! others a difference is possible, or they are undecided, in the words of the counts. Results that
+//! are suspect, invalid, missing or not comparable are left out, and counted.
 
 use std::collections::BTreeSet;
 
 use proofmark_model::{
-    Better, Comparability, ComparedFigure, ComparedPoint, Number, Side, Subsystem, Verdict,
-    and_list, clean_excerpt, counted,
+    Better, Comparability, ComparedFigure, ComparedPoint, FigureKind, Number, PerPrice, Side,
+    Subsystem, Verdict, and_list, clean_excerpt, counted,
 };
 
 /// Most characters of the list of instruction sets.
@@ -47,11 +47,12 @@ pub(super) fn write(
 /// What a result says about the speed of B relative to A.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Said {
-    /// The interval is beyond the margin; true for a figure without taken time, whose delivered
-    /// figure does not differ.
-    Differs(f64, bool),
+    /// The interval is beyond the margin; with the kind of the figure.
+    Differs(f64, FigureKind),
     /// The interval is within the margin.
-    Alike(f64),
+    Alike(f64, FigureKind),
+    /// The interval reaches beyond the margin: no difference is shown, but one is possible.
+    Possible,
     Undecided,
     LeftOut,
 }
@@ -65,24 +66,30 @@ impl Said {
             Better::Higher => f.value,
             Better::Lower => f.value.recip(),
         };
-        match &p.delivered {
-            Some(d) if d.outcome.differs() => Self::Differs(speed(d), false),
-            d if headline.outcome.differs() => Self::Differs(speed(headline), d.is_some()),
-            d if [Some(headline), d.as_ref()]
-                .into_iter()
-                .flatten()
-                .all(|f| f.is_within_margin()) =>
-            {
-                Self::Alike(speed(d.as_ref().unwrap_or(headline)))
+        let headline_kind = p.figure.unwrap_or(FigureKind::Delivered);
+        let [first, last] = match &p.delivered {
+            Some(d) => [(headline_kind, headline), (FigureKind::Delivered, d)],
+            None => [(headline_kind, headline); 2],
+        };
+        match p.deciding() {
+            _ if p.undecided() => Self::Undecided,
+            Some((kind, figure)) if figure.outcome.differs() => Self::Differs(speed(figure), kind),
+            _ if [first, last].iter().all(|(_, f)| f.is_within_margin()) => {
+                Self::Alike(speed(last.1), last.0)
             }
-            _ => Self::Undecided,
+            _ => Self::Possible,
         }
     }
 
     fn speed(self) -> Option<f64> {
+        self.figure().map(|(speed, _)| speed)
+    }
+
+    /// The speed, and the kind of its figure.
+    fn figure(self) -> Option<(f64, FigureKind)> {
         match self {
-            Self::Differs(speed, _) | Self::Alike(speed) => Some(speed),
-            Self::Undecided | Self::LeftOut => None,
+            Self::Differs(speed, kind) | Self::Alike(speed, kind) => Some((speed, kind)),
+            Self::Possible | Self::Undecided | Self::LeftOut => None,
         }
     }
 }
@@ -108,55 +115,71 @@ impl<'a> Part<'a> {
         self.said.iter().any(|(_, said)| matches!(said, Said::Differs(..)))
     }
 
-    /// Returns `0.58 to 0.62 of A's CPU (2 of 3 results, 1 undisturbed)`; `of` is `of A's`. Where
-    /// all are undisturbed: `0.80 of A's undisturbed CPU`.
-    fn range(&self, of: &str) -> String {
-        let speeds = self.speeds();
-        let is_undisturbed = |said: &Said| matches!(said, Said::Differs(_, true));
-        let undisturbed = self.said.iter().filter(|(_, said)| is_undisturbed(said)).count();
-        let (what, some) = match undisturbed {
-            0 => ("", None),
-            n if n == speeds.len() => ("undisturbed ", None),
-            n => ("", Some(format!("{n} undisturbed"))),
-        };
-        format!("{} {of} {what}{}", range(&speeds), self.named(some))
+    /// Returns `0.58 to 0.62 of A's CPU (2 of 3 results)`, of the figures that are delivered or
+    /// not, if one of them differs. Of an undisturbed figure: `0.80 of A's undisturbed CPU`.
+    fn range(&self, a: char, delivered: bool) -> Option<String> {
+        let wanted = |kind| (kind == FigureKind::Delivered) == delivered;
+        let all = self.said.iter().map(|(_, said)| *said);
+        let all: Vec<Said> = all.filter(|s| s.figure().is_some_and(|f| wanted(f.1))).collect();
+        let speeds: Vec<f64> = all.iter().filter_map(|said| said.speed()).collect();
+        let what = if delivered { "" } else { "undisturbed " };
+        let any = all.iter().any(|said| matches!(said, Said::Differs(..)));
+        any.then(|| format!("{} of {a}'s {what}{}", range(&speeds), self.named(speeds.len())))
     }
 
-    /// Returns `memory`, or `memory (2 of 3 results)` where others are undecided. `more` follows
-    /// in the parentheses.
-    fn named(&self, more: Option<String>) -> String {
-        let (decided, n) = (self.speeds().len(), self.said.len());
-        let count = (decided < n).then(|| format!("{decided} of {n} results"));
-        let notes: Vec<String> = [count, more].into_iter().flatten().collect();
-        match notes.is_empty() {
-            true => self.word.to_owned(),
-            false => format!("{} ({})", self.word, notes.join(", ")),
+    /// Returns `memory`, or `memory (2 of 3 results)` where so many of them count.
+    fn named(&self, decided: usize) -> String {
+        match self.said.len() {
+            n if decided < n => format!("{} ({decided} of {n} results)", self.word),
+            _ => self.word.to_owned(),
         }
+    }
+
+    /// What is said of it where no result decides.
+    fn open(&self) -> Option<Said> {
+        let is = |one: &Said| self.said.iter().any(|(_, said)| said == one);
+        let open = [Said::Undecided, Said::Possible].into_iter().find(is);
+        self.speeds().is_empty().then(|| open.unwrap_or(Said::LeftOut))
     }
 }
 
-/// Returns what B delivers, where it does not differ, and where that is undecided.
+/// Returns what B delivers and what it reaches undisturbed, where it does not differ, and where that
+/// is open.
 fn speeds(parts: &[Part], a: char, b: char) -> Option<String> {
-    let differing: Vec<String> =
-        parts.iter().filter(|p| p.differs()).map(|p| p.range(&format!("of {a}'s"))).collect();
+    let ranges = |delivered| parts.iter().filter_map(move |p| p.range(a, delivered));
+    let ranges = [true, false].map(|delivered| ranges(delivered).collect::<Vec<_>>());
+    let verbs = ["delivers", "reaches"].iter().zip(&ranges).filter(|(_, all)| !all.is_empty());
+    let verbs: Vec<String> = verbs.map(|(verb, all)| format!("{verb} {}", and_list(all))).collect();
+    let shown = (!verbs.is_empty()).then(|| format!("{b} {}", verbs.join(", and ")));
     let alike = parts.iter().filter(|p| !p.differs() && !p.speeds().is_empty());
-    let alike: Vec<String> = alike.map(|p| p.named(None)).collect();
-    let undecided = parts.iter().filter(|p| p.speeds().is_empty());
-    let undecided: Vec<String> = undecided.map(|p| p.word.to_owned()).collect();
-    let texts = [
-        (!differing.is_empty()).then(|| format!("{b} delivers {}", and_list(&differing))),
-        (!alike.is_empty()).then(|| match differing.is_empty() {
-            true => format!("No difference between {a} and {b} is shown in {}", and_list(&alike)),
-            false => format!("no difference shown in {}", and_list(&alike)),
-        }),
-        (!undecided.is_empty()).then(|| match differing.is_empty() && alike.is_empty() {
-            true => {
-                format!("Whether {a} or {b} is faster is undecided in {}", and_list(&undecided))
-            }
-            false => format!("{} undecided", and_list(&undecided)),
-        }),
-    ];
-    let texts: Vec<String> = texts.into_iter().flatten().collect();
+    let alike: Vec<String> = alike.map(|p| p.named(p.speeds().len())).collect();
+    let open = |said| {
+        let words = parts.iter().filter(|p| p.open() == Some(said)).map(|p| p.word.to_owned());
+        Some(and_list(words.collect::<Vec<_>>())).filter(|words| !words.is_empty())
+    };
+    let alike = (!alike.is_empty()).then(|| match shown {
+        None => format!("No difference between {a} and {b} is shown in {}", and_list(&alike)),
+        Some(_) => format!("no difference shown in {}", and_list(&alike)),
+    });
+    let first = shown.is_none() && alike.is_none();
+    let possible = open(Said::Possible).map(|words| match first {
+        true => {
+            format!("No difference between {a} and {b} is shown in {words}, but one is possible")
+        }
+        false => format!("none shown in {words}, but possible"),
+    });
+    let first = first && possible.is_none();
+    let undecided = open(Said::Undecided).map(|words| match first {
+        true => format!("Whether {a} or {b} is faster is undecided in {words}"),
+        false => format!("{words} undecided"),
+    });
+    let first = first && undecided.is_none();
+    let left_out = open(Said::LeftOut).map(|words| match first {
+        true => format!("No result counts in {words}"),
+        false => format!("no result counts in {words}"),
+    });
+    let texts: Vec<String> =
+        [shown, alike, possible, undecided, left_out].into_iter().flatten().collect();
     (!texts.is_empty()).then(|| texts.join("; "))
 }
 
@@ -166,15 +189,17 @@ fn per_price(parts: &[Part], a: &Side, b: &Side) -> Option<String> {
     a.price.as_ref().and(b.price.as_ref())?;
     let each = parts.iter().filter_map(|part| {
         let counted = part.said.iter().filter(|(_, said)| said.speed().is_some());
-        let values: Vec<f64> =
-            counted.filter_map(|(p, _)| Some(p.per_price.as_ref()?.value)).collect();
-        (!values.is_empty()).then(|| (range(&values), part.word))
+        let figures: Vec<&PerPrice> = counted.filter_map(|(p, _)| p.per_price.as_ref()).collect();
+        let values: Vec<f64> = figures.iter().map(|figure| figure.value).collect();
+        let delivered = figures.iter().all(|figure| figure.figure == FigureKind::Delivered);
+        (!values.is_empty())
+            .then(|| (format!("{} of {}'s {}", range(&values), a.letter, part.word), delivered))
     });
-    let each: Vec<String> =
-        each.map(|(range, word)| format!("{range} of {}'s {word}", a.letter)).collect();
+    let (each, delivered): (Vec<String>, Vec<bool>) = each.unzip();
+    let verb = if delivered.iter().all(|is| *is) { "delivers" } else { "has" };
     Some(match each.is_empty() {
         true => "nothing is decided per unit of money".to_owned(),
-        false => format!("per unit of money {} delivers {}", b.letter, and_list(&each)),
+        false => format!("per unit of money {} {verb} {}", b.letter, and_list(&each)),
     })
 }
 
@@ -227,7 +252,7 @@ fn why_left_out(p: &ComparedPoint) -> Option<&'static str> {
         () if worst(|n| n.verdict == Verdict::Invalid) => INVALID,
         () if worst(|n| n.verdict == Verdict::NotRun) => MISSING,
         () if worst(|n| n.verdict == Verdict::Suspect) => SUSPECT,
-        () if p.outcome() == Comparability::NotComparable => NOT_COMPARABLE,
+        () if p.change() == Comparability::NotComparable => NOT_COMPARABLE,
         () => return None,
     })
 }

@@ -1,7 +1,8 @@
 //! Sums of the compared results of each subsystem.
 
 use proofmark_model::{
-    Comparability, ComparedPoint, ComparedSubsystem, Ratio, Subsystem, median, median_interval,
+    Comparability, ComparedFigure, ComparedPoint, ComparedSubsystem, Ratio, Subsystem, median,
+    median_interval,
 };
 
 use super::speed;
@@ -20,9 +21,8 @@ pub(super) fn all(
             subsystem,
             speed: middle(&some),
             margin: margin(subsystem),
-            resolution: median(
-                &some.iter().filter_map(|p| p.headline.as_ref()?.resolution).collect::<Vec<_>>(),
-            ),
+            resolution: resolution(&some, |p| p.headline.as_ref()),
+            delivered_resolution: resolution(&some, |p| p.delivered.as_ref()),
             faster: count(Comparability::Faster),
             slower: count(Comparability::Slower),
             no_difference_shown: count(Comparability::NoDifferenceShown),
@@ -32,6 +32,16 @@ pub(super) fn all(
         })
     };
     Subsystem::KNOWN.iter().copied().filter_map(summarise).collect()
+}
+
+/// The median smallest detectable slowdown of one of the figures, over the results that were judged
+/// by both.
+fn resolution(
+    points: &[&ComparedPoint],
+    figure: fn(&ComparedPoint) -> Option<&ComparedFigure>,
+) -> Option<f64> {
+    let judged = points.iter().filter(|p| p.judged());
+    median(&judged.filter_map(|p| figure(p)?.resolution).collect::<Vec<_>>())
 }
 
 fn middle(points: &[&ComparedPoint]) -> Option<Ratio> {

@@ -129,8 +129,7 @@ impl Requirement {
         let decided = decide(m, run.imported.is_some(), statistic, |v| {
             self.operator.holds(v, asked.limit.value)
         });
-        let delivered = [Statistic::Delivered, Statistic::Iops].contains(&statistic);
-        let disturbed = delivered && decided.decision != Decision::Met;
+        let of_delivered = [Statistic::Delivered, Statistic::Iops].contains(&statistic);
         let known = decided.value.is_some();
         CheckedRequirement {
             requirement: self.text.clone(),
@@ -144,7 +143,7 @@ impl Requirement {
             headline: headline(m).filter(|_| statistic == Statistic::Delivered && known),
             verdict: measured.then_some(m.verdict),
             checks: ids(&m.findings, |f| f.severity > Severity::Note),
-            disturbances: if disturbed { ids(&m.findings, disturbs) } else { Vec::new() },
+            disturbances: if of_delivered { ids(&m.findings, disturbs) } else { Vec::new() },
             reason: if measured { decided.reason } else { Some(NOT_MEASURED.to_owned()) },
         }
     }

@@ -125,6 +125,11 @@ fn a_missed_figure_is_named_with_its_disturbances() {
         met.decision == Decision::Met && met.disturbances.is_empty() && met.headline.is_none(),
         "{met:?}"
     );
+    // The disturbances of a figure do not depend on the limit.
+    for limit in ["100GFLOP/s", "120GFLOP/s", "150GFLOP/s"] {
+        let of_all = &checked(&run, &format!("cpu.flops>={limit}"))[0];
+        assert_eq!(of_all.disturbances, ["steal", "other_cpu"], "{of_all:?}");
+    }
     let iops = &checked(&run, "disk.rand_read[queue_depth=1]>=1IOPS")[0];
     assert_eq!(iops.statistic, "iops");
 }

@@ -82,6 +82,14 @@ fn of_few_results_all_are_there() {
     let run = measured(&sweep()[..5]);
     assert_eq!(run.main_results()[0].1.len(), 5);
     assert!(run.main_results()[0].1.iter().all(|h| h.row.is_none()));
+    // The last of them is the one that answers for the workload, in whatever order they were taken.
+    let few = sweep().into_iter().step_by(2).collect::<Vec<_>>();
+    let run = measured(&few);
+    let all: Vec<&Measurement> = run.measurements.iter().collect();
+    let last = run.main_results()[0].1.last().unwrap().measurement;
+    assert!(std::ptr::eq(last, answer(&run, &all).unwrap()), "{last:?}");
+    assert_ne!(last.params, run.measurements.last().unwrap().params);
+    assert_eq!(run.main_results()[0].1.len(), few.len());
 }
 
 #[test]

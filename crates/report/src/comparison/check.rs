@@ -29,7 +29,7 @@ pub fn check(comparison: &Comparison, options: &Options) -> String {
         page.wrap("", 2, &format!("not judged {sentence}"));
     }
     if let Some(why) = comparison.too_little() {
-        page.wrap("", 2, &format!("too little to pass: {why}"));
+        page.wrap("", 2, &format!("? too little to pass: {why}"));
     }
     page.wrap("", 0, &summary(comparison, &Tally::count(comparison)));
     page.out
@@ -82,7 +82,9 @@ fn summary(c: &Comparison, t: &Tally) -> String {
             format!("{n} of {of} {fail} compared with {base}: {} slower, {} gone", t.slower, t.gone)
         }
     };
-    let unseen = resolution(&c.subsystems).map_or_else(String::new, |text| format!("; {text}"));
+    let unseen = resolution(&c.subsystems)
+        .map(|text| format!("; in the median result, {text}"))
+        .unwrap_or_default();
     format!(
         "{first}; {} without a shown difference, {} faster, {} undecided, {} not comparable{unseen}.",
         t.alike, t.faster, t.undecided, t.not_comparable

@@ -6,9 +6,9 @@ use quick_junit::{TestCase, TestCaseStatus, TestSuite};
 use super::words::{failure, moved, ratio, values};
 use crate::junit::{self, by_subsystem, skipped, suite};
 
-/// Returns a failure with its cause for each result that is slower or missing. Results that cannot be
-/// compared or are undecided are skipped; all others pass. Too few judged results are a failure of
-/// its own.
+/// Returns a failure with its cause for each result that is slower or missing, and an error for each
+/// that is undecided. Results that cannot be compared are skipped; all others pass. Too few judged
+/// results are an error of its own.
 pub(crate) fn suites(comparison: &Comparison) -> Vec<TestSuite> {
     let mut suites = by_subsystem(&comparison.points, |p| p.subsystem, case);
     if let Some(first) = suites.first_mut() {
@@ -17,21 +17,19 @@ pub(crate) fn suites(comparison: &Comparison) -> Vec<TestSuite> {
     }
     suites.extend(comparison.too_little().map(|why| {
         let name = "at least half of the baseline's results can be compared";
-        suite("comparison", vec![TestCase::new(name, junit::failure("too little", &why))])
+        suite("comparison", vec![TestCase::new(name, junit::error("too little", &why))])
     }));
     suites
 }
 
 fn case(p: &ComparedPoint) -> TestCase {
+    let undecided = !p.fails() && p.undecided();
     let mut status = match p.judged() {
         _ if p.fails() => junit::failure(failure(p), &p.reason),
+        _ if undecided => junit::error(Comparability::Undecided.as_str(), &p.reason),
         false => skipped(&p.reason),
         true => TestCaseStatus::success(),
     };
-    let undecided = !p.fails() && !p.judged() && p.undecided();
-    if undecided {
-        status.set_type(Comparability::Undecided.as_str());
-    }
     if undecided || p.fails() {
         status.set_description(figures(p));
     }

@@ -116,20 +116,21 @@ fn which_moved(c: &Comparison) -> Option<String> {
     let count = |keep: &dyn Fn(Comparability, Comparability) -> bool| {
         both.iter().filter(|(_, headline, delivered)| keep(*headline, *delivered)).count()
     };
-    use Comparability::{Faster, NoDifferenceShown, Slower};
+    use Comparability::{Faster, NoDifferenceShown, NotComparable, Slower, Undecided};
     let alike = count(&|h, _| h == NoDifferenceShown);
-    let (slower, faster) = (count(&|_, d| d == Slower), count(&|_, d| d == Faster));
-    if alike == both.len() && slower + faster == 0 {
+    let delivered = [Slower, Faster, Undecided, NotComparable]
+        .map(|outcome| (count(&|_, d| d == outcome), outcome.as_str()));
+    let delivered: Vec<String> =
+        delivered.iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{n} {word}")).collect();
+    if alike == both.len() && delivered.is_empty() {
         return None;
     }
     let kinds = [FigureKind::Attainable, FigureKind::Typical];
     let named = kinds.iter().filter(|kind| both.iter().any(|(of, ..)| of == *kind));
     let named = or_list(named.map(|kind| kind.as_str()));
-    let moved = match (slower, faster) {
-        (0, 0) => "no difference shown".to_owned(),
-        (n, 0) => format!("{n} slower"),
-        (0, n) => format!("{n} faster"),
-        (n, m) => format!("{n} slower, {m} faster"),
+    let moved = match delivered.is_empty() {
+        true => NoDifferenceShown.as_str().to_owned(),
+        false => delivered.join(", "),
     };
     let shares = [
         (count(&|h, d| d == Slower && h != Slower), "fell"),

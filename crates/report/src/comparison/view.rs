@@ -34,7 +34,7 @@ pub fn document(c: &Comparison, all: bool) -> Document {
         section("differing", "Results that differ", key, points.table(&points.differing)),
     );
     let key = "B / A is the ratio of the figures shown. It is outside the interval of the ratios of \
-        their rounds or trials.";
+        their rounds or trials, and the two lead to different conclusions.";
     out.add(
         "undecided",
         section("undecided", "Undecided results", key, points.table(&points.undecided)),
@@ -188,7 +188,10 @@ fn subsystems(c: &Comparison) -> Table {
         .number("gone", |s| s.gone.to_string())
         .spare(2)
         .number("smallest detectable slowdown", |s| {
-            s.resolution.and_then(margin).ok_or("no result was judged")
+            let delivered = s.delivered_resolution.and_then(margin);
+            let delivered = enclosed("; delivered ", &delivered.unwrap_or_default(), "");
+            let headline = s.resolution.and_then(margin);
+            headline.map(|all| all + &delivered).ok_or("no result was judged")
         })
         .spare(1)
         .number("minimum margin", |s| margin(s.margin).ok_or("not a number"))
@@ -233,12 +236,13 @@ const METHOD: [&str; 5] = [
     "Ratio. B / A is the ratio of the two figures shown. Its 95 % interval comes from order \
      statistics of all pairs of a round of A and a round of B (Hodges and Lehmann; Mann and \
      Whitney). Results without rounds use trials instead. These statistics assume no shape of the \
-     noise. Where the ratio is outside the interval, the result is undecided: the figures and the \
-     median over the pairs contradict each other, and both are shown.",
+     noise. Where the ratio is outside the interval, both are shown. If the two lead to different \
+     conclusions, the result is undecided.",
     "Figures. For results with rounds, two figures are compared. The headline, attainable or \
      typical, leaves out the time that other processes or the hypervisor took: it shows the \
      machine. Delivered includes that time: where it differs and the headline does not, the run's \
-     share of the machine changed. A result is slower if one of the two is.",
+     share of the machine changed. A result counts by both: it is slower if one of the two is, else \
+     undecided if one is.",
     "Margin. Two runs of one machine differ by more than their trials show. A difference is shown \
      only where the whole interval is beyond the margin. The margin is the largest of four values. \
      First: twice the target, or four times on a virtual machine except for the CPU, at most a \
@@ -250,7 +254,7 @@ const METHOD: [&str; 5] = [
      Where that is more than a third and no difference shows, the result is not compared.",
     "Few trials. Too few trials give no interval. With 3 or more on each side, all trials of B \
      must be beyond all trials of A, and beyond the margin. With fewer, no difference is shown. \
-     The smallest detectable slowdown is that of the median result.",
+     The smallest detectable slowdown is that of the median result, for each of the figures.",
     "Verdicts. Suspect results are compared, and their findings are reported as the cause. Invalid \
      results are not compared. The first sentence is about the main results that are neither. It \
      gives the range of the speeds of B relative to A whose intervals decide: they are beyond the \

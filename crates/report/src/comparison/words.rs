@@ -166,41 +166,43 @@ pub fn delivered(p: &ComparedPoint) -> Option<&ComparedFigure> {
             Better::Lower => headline < NEARLY_ALL * delivered,
         }
     };
-    let shown = |d: &&ComparedFigure| d.outcome.differs() || less(&p.a) || less(&p.b);
+    let shown = |d: &&ComparedFigure| is_telling(d) || less(&p.a) || less(&p.b);
     p.delivered.as_ref().filter(shown)
 }
 
-/// Returns the delivered figure, where it differs and another figure is compared.
+/// Returns the delivered figure, where it differs or is not decided, and another figure is compared.
 pub fn moved(p: &ComparedPoint) -> Option<&ComparedFigure> {
-    p.delivered.as_ref().filter(|d| d.outcome.differs())
+    p.delivered.as_ref().filter(is_telling)
+}
+
+fn is_telling(delivered: &&ComparedFigure) -> bool {
+    delivered.outcome != Comparability::NoDifferenceShown
 }
 
 /// Returns B / A of the figures, with that of their rounds where the two contradict each other:
 /// `1.20; pairs 0.849`.
 fn factor(figure: &ComparedFigure) -> String {
     let value = format_factor(figure.value);
-    match figure.outcome {
-        Comparability::Undecided => {
-            format!("{value}; pairs {}", format_factor(figure.ratio.median))
-        }
-        _ => value,
+    match figure.is_contradicted() {
+        true => format!("{value}; pairs {}", format_factor(figure.ratio.median)),
+        false => value,
     }
 }
 
 /// Returns the median over the pairs, where the figures contradict it; empty elsewhere.
 pub fn contradiction(figure: &ComparedFigure) -> String {
-    match figure.outcome {
-        Comparability::Undecided => {
-            let ends = interval(figure.ratio.ci95).map(|ends| format!(" ({ends})"));
-            let ends = ends.unwrap_or_default();
-            format!(
-                "the median over all pairs of rounds or trials is {}{ends}: it contradicts the \
-                 figures",
-                format_factor(figure.ratio.median)
-            )
-        }
-        _ => String::new(),
+    if !figure.is_contradicted() {
+        return String::new();
     }
+    let ends = interval(figure.ratio.ci95).map(|ends| format!(" ({ends})")).unwrap_or_default();
+    let says = match figure.outcome {
+        Comparability::Undecided => "it contradicts the figures",
+        _ => "the conclusion is the same",
+    };
+    format!(
+        "the median over all pairs of rounds or trials is {}{ends}: {says}",
+        format_factor(figure.ratio.median)
+    )
 }
 
 /// Returns `0.500 (0.495–0.505), margin 4.0 %`.
@@ -215,16 +217,19 @@ pub fn failure(p: &ComparedPoint) -> &'static str {
     if p.gone() { "gone" } else { Comparability::Slower.as_str() }
 }
 
-/// Returns `slowdowns below 33 % (CPU), 20 % (memory) are not detectable`; `None` where no result
-/// was judged.
+/// Returns `slowdowns below 33 % (CPU), 20 % (memory) are not detectable; of delivered, those below
+/// 40 % (CPU)`, each in the median result; `None` where no result was judged.
 pub fn resolution(subsystems: &[ComparedSubsystem]) -> Option<String> {
-    let each = subsystems.iter().filter_map(|s| {
-        Some(format!(
-            "{} ({})",
-            margin(s.resolution.filter(|r| r.is_finite())?)?,
-            s.subsystem.info().word
-        ))
-    });
-    let all = joined(each, ", ");
-    (!all.is_empty()).then(|| format!("slowdowns below {all} are not detectable"))
+    let all = |figure: fn(&ComparedSubsystem) -> Option<f64>| {
+        let each = subsystems.iter().filter_map(|s| {
+            let share = margin(figure(s).filter(|r| r.is_finite())?)?;
+            Some(format!("{share} ({})", s.subsystem.info().word))
+        });
+        Some(joined(each, ", ")).filter(|all| !all.is_empty())
+    };
+    let headline = all(|s| s.resolution)?;
+    let delivered = all(|s| s.delivered_resolution)
+        .map(|all| format!("; of delivered, those below {all}"))
+        .unwrap_or_default();
+    Some(format!("slowdowns below {headline} are not detectable{delivered}"))
 }

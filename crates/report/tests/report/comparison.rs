@@ -2,7 +2,7 @@
 
 mod screens;
 
-use proofmark_model::testing::summary;
+use proofmark_model::testing::{self, summary};
 use proofmark_model::{
     Better, COMPARISON_SCHEMA, Comparability, ComparedFigure, ComparedPoint, ComparedRow,
     ComparedSubsystem, Comparison, Difference, FigureKind, Number, Params, PerPrice, Price, Ratio,
@@ -90,6 +90,7 @@ fn comparison() -> Comparison {
             speed: Some(Ratio { median: 0.5, ci95: None }),
             margin: 0.04,
             resolution: Some(0.052),
+            delivered_resolution: None,
             faster: 0,
             slower: 2,
             no_difference_shown: 1,
@@ -114,11 +115,12 @@ fn wide(width: usize) -> Options {
 }
 
 fn junit(c: &Comparison) -> String {
-    Check::new("new", Some(c), &[]).junit().unwrap()
+    Check::new(("new", &testing::run(Vec::new())), &[]).against(Ok(c)).junit().unwrap()
 }
 
 fn check(c: &Comparison) -> String {
-    Check::new("new", Some(c), &[]).terminal(&wide(100))
+    let run = testing::run(Vec::new());
+    Check::new(("new", &run), &[]).against(Ok(c)).terminal(&wide(100))
 }
 
 fn terminal(c: &Comparison, all: bool, layout: &Options) -> String {
@@ -191,6 +193,62 @@ fn shares() -> Comparison {
     calm.delivered.as_mut().unwrap().outcome = NoDifferenceShown;
     all.push(calm);
     Comparison { points: all, ..comparison() }
+}
+
+/// The machine as before, and a delivered figure that is undecided or not comparable.
+fn open() -> Comparison {
+    use Comparability::{NoDifferenceShown, NotComparable, Slower, Undecided};
+    let figure = |outcome| ComparedFigure {
+        value: 0.437,
+        ratio: Ratio { median: 0.491, ci95: Some([0.481, 0.496]) },
+        margin: 0.211,
+        resolution: Some(0.25),
+        outcome,
+    };
+    let with = |threads, outcome, why| {
+        let mut p = point(threads, 1.0, NoDifferenceShown, why);
+        (p.figure, p.delivered) = (Some(FigureKind::Attainable), Some(figure(outcome)));
+        p
+    };
+    let mut c = comparison();
+    c.points = vec![
+        with(1, Undecided, "attainable: no difference shown; delivered: the figures give 0.437"),
+        with(2, NotComparable, "attainable: no difference shown; delivered: both were disturbed"),
+        with(4, Slower, "attainable: no difference shown; delivered is 56.3 % lower"),
+    ];
+    c.subsystems[0].delivered_resolution = Some(0.25);
+    c
+}
+
+#[test]
+fn a_delivered_figure_that_is_open_is_counted_and_no_pass() {
+    let c = open();
+    let flat = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = flat(check(&c));
+    for part in [
+        "? undecided in 1 result: attainable: no difference shown; delivered: the figures give 0.437",
+        "1 slower, 0 gone; 0 without a shown difference, 0 faster, 1 undecided, 1 not comparable",
+        "in the median result, slowdowns below 5.2 % (CPU) are not detectable; of delivered, those \
+         below 25.0 % (CPU).",
+        "the median over all pairs of rounds or trials is 0.491 (0.481–0.496): it contradicts the \
+         figures",
+        "is 0.491 (0.481–0.496): the conclusion is the same",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let xml = junit(&c);
+    assert!(xml.contains("<error ") && xml.contains("type=\"undecided\""), "{xml}");
+    assert!(xml.contains("tests=\"3\"") || xml.contains("tests=\"4\""), "{xml}");
+    assert!(!xml.contains("2 threads\" classname=\"cpu.flops\"/>"), "{xml}");
+    let all = flat(terminal(&c, true, &wide(160)));
+    let moved = "delivered: 1 slower, 1 undecided, 1 not comparable";
+    assert!(all.contains(moved) && all.contains("5.2 %; delivered 25.0 %"), "{all}");
+    let no_base = testing::run(Vec::new());
+    let alone = Check::new(("new", &no_base), &[]).against(Err("no baseline in x"));
+    assert_eq!(alone.decision(), proofmark_model::Decision::Undecided);
+    assert_eq!(alone.terminal(&wide(100)), "? undecided: no baseline in x\n");
+    assert!(alone.junit().unwrap().contains("type=\"no baseline\""));
+    assert!(alone.json().unwrap().contains("\"no_baseline\": \"no baseline in x\""));
 }
 
 /// Too few trials to judge most results.

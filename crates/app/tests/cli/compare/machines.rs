@@ -61,15 +61,27 @@ fn the_last_good_run_of_this_machine_is_a_baseline() {
         Ended::run(&mut command)
     };
     let check = ["check", "now.json", "--against", "last-good"];
-    let refused = run(&check);
-    assert_eq!(refused.code, Some(2));
-    assert!(refused.stderr.contains("it has no earlier run; name one with"), "{}", refused.stderr);
+    // A first run has no baseline: that is undecided, and its requirements are tested.
+    let first = run(&check);
+    assert_eq!((first.code, first.stderr.as_str()), (Some(5), ""));
+    let says = one_line(&first.stdout);
+    assert!(says.starts_with("? undecided: no baseline in the history"), "{says}");
+    assert!(says.contains("it has no earlier run; name one with"), "{says}");
+    for (requirement, code, says) in
+        [("cpu.flops>=1FLOP/s", 5, "✓ met"), ("cpu.flops>=9TFLOP/s", 4, "✗ missed")]
+    {
+        let first = run(&[&check[..], &["--require", requirement]].concat());
+        assert_eq!(first.code, Some(code));
+        let found = [says, "? undecided: no baseline"].map(|text| first.stdout.contains(text));
+        assert_eq!(found, [true; 2], "{}", first.stdout);
+    }
     for name in ["other", "others_cpu", "now", "later"] {
         assert_eq!(run(&["history", "--add", &format!("{name}.json")]).code, Some(0));
     }
     let none = run(&check);
-    assert_eq!(none.code, Some(2));
-    assert!(none.stderr.contains("of the earlier runs 2 of other machines"), "{}", none.stderr);
+    assert_eq!(none.code, Some(5));
+    let says = one_line(&none.stdout);
+    assert!(says.contains("of the earlier runs 2 of other machines"), "{says}");
     for name in ["old", "good", "invalid", "nothing"] {
         assert_eq!(run(&["history", "--add", &format!("{name}.json")]).code, Some(0));
     }
@@ -83,4 +95,39 @@ fn the_last_good_run_of_this_machine_is_a_baseline() {
     assert!(older.stderr.contains("baseline: run 5 of the history, 1970-01-01 00:00:01"));
     // By its number, too.
     assert!(run(&["check", "3", "--against", "last-good"]).stderr.contains("baseline: run 5"));
+}
+
+#[test]
+fn a_run_that_is_slower_is_no_baseline_of_the_next() {
+    let folder = Folder::new();
+    // Two results of one machine; the second one falls to 60 %, and stays there.
+    let speeds = [[2e9, 4e9], [2.02e9, 4.02e9], [2e9, 2.4e9], [2e9, 2.42e9], [2.01e9, 2.38e9]];
+    for (i, speeds) in speeds.iter().enumerate() {
+        let mut run = run(speeds);
+        run.started = Timestamp::from_millis(1_000 * (i as i64 + 1)).unwrap();
+        folder.file(&format!("{i}.json"), serde_json::to_vec(&run).unwrap());
+    }
+    let history = folder.path().join("history.db");
+    let run = |arguments: &[&str]| {
+        let mut command = folder.command();
+        command.args(arguments).env("PROOFMARK_HISTORY", &history);
+        Ended::run(&mut command)
+    };
+    for (i, code) in [5, 0, 4, 4, 4].into_iter().enumerate() {
+        let name = format!("{i}.json");
+        let checked = run(&["check", &name, "--against", "last-good"]);
+        assert_eq!(checked.code, Some(code), "{name}: {}{}", checked.stdout, checked.stderr);
+        let good = checked.stderr.contains("baseline: run 2 of the history");
+        assert_eq!(good, code == 4, "{}", checked.stderr);
+        assert!(
+            i != 4 || checked.stderr.contains("; 2 newer runs are slower"),
+            "{}",
+            checked.stderr
+        );
+        assert_eq!(run(&["history", "--add", &name]).code, Some(0));
+    }
+    // A wider margin accepts them, and so does the user by name.
+    let wide = run(&["check", "4.json", "--against", "last-good", "--margin", "50%"]);
+    assert!(wide.code == Some(0) && wide.stderr.contains("baseline: run 4"), "{}", wide.stderr);
+    assert_eq!(run(&["check", "4.json", "--against", "4"]).code, Some(0));
 }

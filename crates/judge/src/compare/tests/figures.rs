@@ -94,12 +94,12 @@ fn a_quota_lowers_delivered_and_not_attainable() {
         expect_words(&p.workload, &p.reason, "", &text);
     }
     assert_eq!(kinds, [FigureKind::Attainable, FigureKind::Attainable, FigureKind::Typical]);
-    assert!(c.fails() && c.too_little().is_none());
+    assert!(c.decision() == Decision::Missed && c.too_little().is_none());
     let cpu = &c.subsystems[0];
     assert_eq!((cpu.slower, cpu.no_difference_shown), (4, 0));
     // In the reverse order delivered is faster, since A was limited.
     let back = compared(&b, &quiet());
-    assert!(!back.fails() && back.points.iter().all(|p| p.change() == Faster));
+    assert!(back.decision() == Decision::Met && back.points.iter().all(|p| p.change() == Faster));
     assert!(
         back.points[0].reason.contains("in A a CPU quota of 0.5 CPUs"),
         "{}",
@@ -173,7 +173,24 @@ fn time_taken_on_both_sides_widens_the_margin_of_delivered_alone() {
     let c = compared(&with_taken_time(0.4), &with_taken_time(0.5));
     let p = &c.points[0];
     assert_eq!((p.outcome(), delivered(p).outcome), (NoDifferenceShown, NotComparable), "{p:?}");
-    assert!(p.judged() && delivered(p).resolution.is_none());
+    assert!(delivered(p).resolution.is_none());
+    // So the whole result is not judged: delivered may be slower.
+    assert!(
+        !p.judged() && p.not_comparable() && p.reason.contains("delivered: both were disturbed")
+    );
+    let memory = &c.subsystems[1];
+    assert_eq!((memory.not_comparable, memory.no_difference_shown), (1, 1));
+    assert!(
+        c.sentence.ends_with("3 of 6 results are left out: 3 not comparable."),
+        "{}",
+        c.sentence
+    );
+    let alone = |run: Run| Run { measurements: run.measurements[..1].to_vec(), ..run };
+    let c = compared(&alone(with_taken_time(0.4)), &alone(with_taken_time(0.5)));
+    assert_eq!((c.subsystems[0].not_comparable, c.subsystems[0].resolution), (1, None));
+    assert_eq!(c.decision(), Decision::Undecided);
+    let text = "No result counts in CPU; 1 of 1 result is left out: 1 not comparable.";
+    assert_eq!(c.sentence, text);
 }
 
 #[test]
@@ -232,6 +249,93 @@ fn figures_that_contradict_their_rounds_are_undecided_and_both_are_reported() {
         assert_eq!((cpu.undecided, cpu.not_comparable, cpu.speed.clone()), (1, 0, None));
         assert!(c.too_little().is_some(), "it was not judged");
     }
+}
+
+/// Rounds of an equal machine that delivered these shares of it: the first took `seconds`.
+fn shared(seconds: f64, first: f64, others: f64) -> Measurement {
+    let mut m = rounds(flops(1), 1.0, 0.9);
+    for (i, t) in m.trials.iter_mut().enumerate() {
+        let (seconds, share) = if i == 0 { (seconds, first) } else { (0.1, others) };
+        for r in &mut t.rounds {
+            (r.seconds, r.delivered) = (seconds, share * (1.0 + 1e-3 * i as f64) * 10e9);
+        }
+        (t.seconds, t.value) = (seconds, t.rounds[0].delivered);
+        t.work = t.value * seconds;
+    }
+    m.summary = summarise_trials(Cut::Core, m.unit, &m.trials, false);
+    m
+}
+
+#[test]
+fn two_estimates_on_one_side_of_the_margin_decide() {
+    // All rounds deliver half; one that took long delivers still less, or nearly all.
+    let (whole, less) = (|| shared(0.1, 0.9, 0.9), || shared(1.0, 0.2, 0.45));
+    for (a, b, expected) in [(whole(), less(), Slower), (less(), whole(), Faster)] {
+        let c = compared(&run(vec![a]), &run(vec![b]));
+        let p = &c.points[0];
+        assert!(delivered(p).is_contradicted(), "{p:?}");
+        assert_eq!((p.outcome(), delivered(p).outcome), (NoDifferenceShown, expected), "{p:?}");
+        assert_eq!((p.change(), p.undecided()), (expected, false));
+        let cpu = &c.subsystems[0];
+        assert_eq!((cpu.undecided, cpu.slower + cpu.faster, cpu.no_difference_shown), (0, 1, 0));
+    }
+    // On the other side, or within the margin, the figure leads to another conclusion.
+    for (seconds, first) in [(3.0, 3.0), (2.0, 0.99)] {
+        let c = compared(&run(vec![whole()]), &run(vec![shared(seconds, first, 0.45)]));
+        let p = &c.points[0];
+        assert_eq!((p.outcome(), delivered(p).outcome), (NoDifferenceShown, Undecided), "{p:?}");
+        let begins = "attainable: no difference shown; delivered: the figures give ";
+        assert!(p.reason.starts_with(begins), "{}", p.reason);
+        assert!(p.undecided() && !p.judged() && delivered(p).resolution.is_some(), "{p:?}");
+        assert_eq!(p.deciding().map(|(kind, _)| kind), Some(FigureKind::Delivered));
+        let cpu = &c.subsystems[0];
+        assert_eq!((cpu.undecided, cpu.no_difference_shown), (1, 0));
+        assert_eq!((c.decision(), cpu.resolution), (Decision::Undecided, None));
+        assert!(c.sentence.starts_with("Whether A or B is faster is undecided in CPU"), "{c:?}");
+    }
+    // Both within the margin: no doubt that no difference is shown.
+    let near =
+        |seconds, first| compared(&run(vec![whole()]), &run(vec![shared(seconds, first, 0.9)]));
+    let c = near(0.5, 0.88);
+    assert!(delivered(&c.points[0]).is_contradicted(), "{:?}", c.points[0]);
+    assert_eq!(c.points[0].change(), NoDifferenceShown, "{:?}", c.points[0]);
+}
+
+#[test]
+fn a_result_counts_by_both_figures() {
+    let of = |headline, delivered: Option<Comparability>| {
+        let mut p = one(rounds(flops(1), 1.0, 0.9), rounds(flops(1), 1.0, 0.9));
+        p.headline.as_mut().unwrap().outcome = headline;
+        let figure = p.delivered.take().unwrap();
+        p.delivered = delivered.map(|outcome| ComparedFigure { outcome, ..figure });
+        p.change()
+    };
+    let all = [Slower, Undecided, Faster, NotComparable, NoDifferenceShown];
+    for (i, first) in all.into_iter().enumerate() {
+        assert_eq!(of(first, None), first);
+        for second in all.into_iter().skip(i) {
+            assert_eq!((of(first, Some(second)), of(second, Some(first))), (first, first));
+        }
+    }
+}
+
+#[test]
+fn each_figure_has_its_smallest_detectable_slowdown() {
+    // Others took a third of both, so that delivered has a wider margin than the machine.
+    let (a, b) = (with_taken_time(0.3), |share| {
+        judged_run(1.0, share, |t| {
+            t.conditions.other_cpu_s = Some(0.3 * t.seconds);
+        })
+    });
+    let c = compared(&a, &b(0.7));
+    let cpu = &c.subsystems[0];
+    assert!(cpu.delivered_resolution.unwrap() > 5.0 * cpu.resolution.unwrap(), "{cpu:?}");
+    let delivered = delivered(&c.points[0]).resolution.unwrap();
+    assert!((0.3..0.4).contains(&delivered), "{delivered}");
+    // A smaller fall of delivered is not detected, and a larger one is.
+    let outcome = |share| compared(&a, &b(0.7 * share)).points[0].change();
+    assert_eq!(outcome(1.0 - 0.9 * delivered), NoDifferenceShown);
+    assert_eq!(outcome(1.0 - 1.1 * delivered), Slower);
 }
 
 #[test]

@@ -57,14 +57,14 @@ fn a_check_that_could_judge_too_little_fails() {
     assert_eq!(too_little(&healthy(), &healthy()), None);
     let seven = with(healthy(), |i, m| if i < 7 { few(m, 1) } else { m });
     assert!(too_little(&healthy(), &seven).unwrap().starts_with("only 5 of 12 results"));
-    assert!(compared(&healthy(), &seven).fails());
+    assert_eq!(compared(&healthy(), &seven).decision(), Decision::Undecided);
     let six = with(healthy(), |i, m| if i < 6 { few(m, 1) } else { m });
     let c = compared(&healthy(), &six);
-    assert!(c.too_little().is_none() && !c.fails());
+    assert!(c.too_little().is_none() && c.decision() == Decision::Met);
     assert_eq!((c.subsystems[0].not_comparable, c.subsystems[0].gone), (6, 0));
     assert!(too_little(&run(Vec::new()), &healthy()).unwrap().contains("no usable result"));
     let none = with(healthy(), |_, m| found(m, "page_cache", Severity::Invalid, 0.9));
-    assert!(compared(&none, &healthy()).fails());
+    assert_eq!(compared(&none, &healthy()).decision(), Decision::Undecided);
 }
 
 #[test]

@@ -152,7 +152,8 @@ fn a_check_names_a_cause_once_and_begins_with_the_deciding_ratio() {
     let rows: Vec<&str> = text.lines().filter(|l| l.contains(" delivered ")).collect();
     assert!(rows.iter().filter(|l| l.starts_with("  0.500  ")).count() >= 4, "{text}");
     for width in [40, 60, 80, 100] {
-        let text = Check::new("new", Some(&c), &[]).terminal(&wide(width));
+        let run = testing::run(Vec::new());
+        let text = Check::new(("new", &run), &[]).against(Ok(&c)).terminal(&wide(width));
         let most = text.lines().map(textwrap::core::display_width).max();
         assert!(most <= Some(width) && text.lines().all(|l| !l.is_empty()), "{text}");
     }
