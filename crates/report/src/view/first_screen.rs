@@ -10,7 +10,7 @@ use proofmark_model::{
 use serde::Serialize;
 
 use super::findings::FindingGroup;
-use super::label::{Group, anchor, interval, usable, why_no_trials};
+use super::label::{Group, anchor, delivered, interval, usable, why_no_trials};
 use super::main_results::{Lost, ScreenPart, ScreenRow};
 use super::merge_messages::Kind;
 use super::num::{median, percentage};
@@ -111,7 +111,7 @@ fn row(groups: &[Group], chosen: &Chosen) -> Option<ScreenRow> {
     let values: Vec<f64> = value.into_iter().collect();
     let scale = result_scale(group, m, &values);
     let show = |value: Option<f64>| value.and_then(|v| scale.number(v));
-    let delivered = shown.filter(|_| kind != FigureKind::Delivered && m.unit.is_work());
+    let other = shown.filter(|_| kind != FigureKind::Delivered && m.unit.is_work());
     let percentiles = m.latency.as_ref().filter(|_| found.is_some());
     Some(ScreenRow {
         title: group.heading(),
@@ -120,9 +120,10 @@ fn row(groups: &[Group], chosen: &Chosen) -> Option<ScreenRow> {
         anchor: anchor(at),
         kind,
         value: show(found.map(|(_, s)| s.value())),
-        delivered: show(delivered.and_then(|s| s.delivered.value)),
-        lost: delivered.and_then(|s| lost(m, s)),
+        delivered: show(other.and_then(|s| s.delivered.value)),
+        lost: other.and_then(|s| lost(m, s)),
         unit: scale.label().to_owned(),
+        delivered_interval: delivered_interval(m).and_then(|ends| scale.tight_interval(ends)),
         within: found.filter(|_| interval(m).is_some()).and_then(|(_, s)| half_width(s)),
         few: found.and_then(|(m, s)| too_few(m, s)),
         near: near(m, &scale).filter(|_| found.is_some()),
@@ -137,6 +138,11 @@ fn row(groups: &[Group], chosen: &Chosen) -> Option<ScreenRow> {
         },
         reference: reference_ratio(m),
     })
+}
+
+/// The interval of the delivered figure of a usable result.
+fn delivered_interval(m: &Measurement) -> Option<[f64; 2]> {
+    delivered(m).filter(|_| m.verdict.is_usable())?.ci95
 }
 
 /// The trials of a result that has too few for an interval.
@@ -165,7 +171,7 @@ fn compare_delivered(run: &Run, m: &Measurement, row: &ScreenRow) -> Option<Stri
 
 /// The cause that took most of the threads' time, if it explains half of what is missing.
 fn largest_cause(run: &Run, m: &Measurement, missing: f64) -> Option<String> {
-    let all = m.trials.iter().filter_map(|t| t.time_account).reduce(|a, b| a + b)?.divided();
+    let all = run.time_account_of(&m.trials)?.divided();
     let taken = all.causes().into_iter().filter_map(|c| Some(((c.seconds)(&all)?, c)));
     let (seconds, most) = taken.max_by(|a, b| a.0.total_cmp(&b.0))?;
     if seconds < 0.5 * missing * all.wall_s {
