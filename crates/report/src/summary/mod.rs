@@ -13,6 +13,7 @@ pub(crate) fn render(run: &Run, _: &Options) -> Result<String, RenderError> {
 pub fn write(summary: &Summary) -> String {
     let mut lines = vec![summary.title.clone(), summary.trust.sentence.clone()];
     lines.extend(summary.first.got.clone());
+    lines.extend(summary.first.placed.clone());
     lines.extend(summary.trust.stopped.clone());
     lines.extend(summary.first.parts.iter().flat_map(part));
     lines.extend(summary.trust.time.clone());

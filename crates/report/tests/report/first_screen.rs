@@ -284,3 +284,40 @@ fn a_limit_can_be_chosen_from_a_narrow_screen() {
     }
     assert!(seen > 5, "{seen}");
 }
+
+/// Two runs of one machine may differ by their vCPU placement alone.
+#[test]
+fn the_vcpu_placement_of_memory_loads_is_on_the_first_screen() {
+    let mut run = fixture::memory();
+    let none = View::from_run(&run).summary.first.placed;
+    assert_eq!(none, None, "placements that are not known are not named");
+    let place = |name: &str, ns: Option<f64>, share: f64| proofmark_model::CpuPlacement {
+        name: name.to_owned(),
+        round_trip_s: ns.map(|ns| 1e-9 * ns),
+        rounds: 5,
+        share,
+        figure: None,
+    };
+    for m in run.measurements.iter_mut().filter(|m| m.subsystem == Subsystem::Memory) {
+        let known = place("far (390 ns)", Some(390.0), 0.625);
+        m.cpu_placements = vec![known, place("unknown", None, 0.375)];
+    }
+    let first = View::from_run(&run).summary.first;
+    let rows =
+        first.parts.iter().flat_map(|p| &p.rows).filter(|r| r.workload.starts_with("memory"));
+    let many: Vec<_> = rows.filter(|r| !r.name().contains("1 CPU")).collect();
+    let placed = first.placed.unwrap();
+    assert!(
+        placed.starts_with("vCPU placement of ") && placed.contains("far (390 ns)"),
+        "{placed}"
+    );
+    assert!(many.iter().any(|row| placed.contains(&row.name())), "{placed}");
+    for text in [brief(&run, 100), render("summary", &run), render("terminal", &run)] {
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains(&placed), "{placed}: {text}");
+    }
+    for m in &mut run.measurements {
+        m.cpu_placements = vec![place("unknown", None, 1.0)];
+    }
+    assert_eq!(View::from_run(&run).summary.first.placed, None);
+}
