@@ -36,7 +36,6 @@ fn part(part: &ScreenPart) -> Vec<String> {
 }
 
 /// `- Random read, 4 KiB, depth 32: 73629 IOPS ± 4.0 % (70100–76000); p50 180 us, p99 310 us`
-
 fn row(r: &ScreenRow) -> String {
     let name = r.name();
     let doubt = match r.verdict {

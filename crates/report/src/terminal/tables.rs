@@ -106,9 +106,9 @@ fn blocks(table: &Table, width: usize) -> Vec<Fit> {
     let mut all: Vec<Fit> = Vec::new();
     let block = |columns: Vec<usize>| Fit { columns, gap: 2, wrapped: None };
     for i in table.keys..table.columns.len() {
-        let longer = all.last().map(|last| [&last.columns[..], &[i]].concat()).map(block);
-        match longer.filter(|fit| fit.width(table) <= width) {
-            Some(longer) => *all.last_mut().expect("a block was lengthened") = longer,
+        let longer = |last: &Fit| block([&last.columns[..], &[i]].concat());
+        match all.last_mut().filter(|last| longer(last).width(table) <= width) {
+            Some(last) => last.columns.push(i),
             None => all.push(block([&keys[..], &[i]].concat())),
         }
     }
