@@ -45,7 +45,7 @@ pub fn finish(
     printed.context("cannot write to standard output")?;
     saved.and(reports).and(copied)?;
     say(&format!("Report: {}", output.page().display()));
-    say(&format!("All tables: {command} --all; for a ticket: --format summary"));
+    say(&format!("All results: {command} --all; for a ticket: --format summary"));
     if let Some(line) = limits_line(run) {
         say(&format!("proofmark: {line}"));
     }

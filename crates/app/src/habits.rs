@@ -173,7 +173,7 @@ pub const OPTIONS: &[Habit] = &[
     habit(
         &["-v", "--verbose", "-vv", "--debug"],
         MEASURE,
-        "`proofmark report RUN`, which has every table",
+        "`proofmark report RUN --all`, which has every result",
     ),
     habit(&["--fast", "--short", "--smoke"], &["run"], "--quick"),
     habit(

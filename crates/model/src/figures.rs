@@ -115,9 +115,16 @@ impl Figure {
     }
 }
 
+/// Says how many values an interval needs, and why: fewer of a fixed number than of one that the
+/// interval itself decides.
 fn too_few(n: usize, what: &str, least: usize) -> String {
     let are = agree(n as u64, ["is", "are"]);
-    format!("{} {are} too few for a 95 % interval, which needs {least}", counted(n, what))
+    let why = match least {
+        MIN_VALUES => " of a fixed number",
+        least if least == LOOKS[0] => " where it decides when trials end",
+        _ => "",
+    };
+    format!("{} {are} too few for a 95 % interval, which needs {least}{why}", counted(n, what))
 }
 
 /// Statistics of a configuration.

@@ -141,11 +141,12 @@ impl Run {
 }
 
 /// Returns the main result of one workload among these: that of its last row, as with all CPUs or
-/// the deepest queue. Without a row the defaults decide. Of several that fit, it is the first of
-/// the run, as on the first screen, in whatever order they are given.
+/// the deepest queue. A workload without a row answers as others of its family do ([`family_row`]);
+/// without these the defaults decide. Of several that fit, it is the first of the run, as on the
+/// first screen, in whatever order they are given.
 pub fn answer<'a>(run: &'a Run, all: &[&'a Measurement]) -> Option<&'a Measurement> {
     let spec = run.workloads.get(&all.first()?.workload);
-    let row = spec.and_then(|s| s.role.main_rows.last());
+    let row = spec.and_then(|s| s.role.main_rows.last().or_else(|| family_row(run, s)));
     let places = run.measurements.iter().enumerate().map(|(i, m)| (std::ptr::from_ref(m), i));
     let places: BTreeMap<*const Measurement, usize> = places.collect();
     let mut all = all.to_vec();
@@ -153,6 +154,20 @@ pub fn answer<'a>(run: &'a Run, all: &[&'a Measurement]) -> Option<&'a Measureme
     all.sort_by_key(|m| places.get(&std::ptr::from_ref(*m)).copied().unwrap_or(usize::MAX));
     let cpus = run.host.limits.usable_cpus.len() as u64;
     pick((spec, cpus), row.map_or(&[], |r| &r.picks), all)
+}
+
+/// Returns the first row of the workloads in the same published table that have the same parameters,
+/// as STREAM's four: figures that a reader holds against each other are of one configuration.
+fn family_row<'a>(run: &'a Run, spec: &WorkloadSpec) -> Option<&'a MainRow> {
+    let names = |s: &WorkloadSpec| -> Vec<String> {
+        s.parameters.iter().map(|p| p.name.to_string()).collect()
+    };
+    let in_a_table = |other: &WorkloadSpec| {
+        let tables = || spec.role.tables.iter().map(|t| &t.table);
+        other.role.tables.iter().any(|t| tables().any(|own| *own == t.table))
+    };
+    let family = run.workloads.values().filter(|s| in_a_table(s) && names(s) == names(spec));
+    family.flat_map(|s| s.role.main_rows.iter()).min_by_key(|row| row.place)
 }
 
 /// Returns the result with the best figure, whatever its verdict; the first where none has one.

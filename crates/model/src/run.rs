@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    Clocks, CpuPlacement, Finding, Host, Measurement, Plan, TimeAccount, Timestamp, Unit, Verdict,
-    WorkloadSpec, clean, clean_excerpt, format_percent, format_quantity,
+    Clocks, CpuPlacement, Finding, Host, Measurement, Plan, TimeAccount, Timestamp, Trial, Unit,
+    Verdict, WorkloadSpec, clean, clean_excerpt, format_percent, format_quantity,
 };
 
 /// Version of the run file's shape.
@@ -196,8 +196,15 @@ impl<M> Run<M> {
 impl Run {
     /// Returns the account of all threads' time; `None` where no trial has one.
     pub fn time_account(&self) -> Option<TimeAccount> {
-        let trials = self.measurements.iter().flat_map(|m| &m.trials);
-        let all = trials.filter_map(|t| t.time_account).reduce(|a, b| a + b)?;
+        self.time_account_of(self.measurements.iter().flat_map(|m| &m.trials))
+    }
+
+    /// Returns the account of the threads' time in these trials; `None` where none has one.
+    pub fn time_account_of<'a>(
+        &self,
+        trials: impl IntoIterator<Item = &'a Trial>,
+    ) -> Option<TimeAccount> {
+        let all = trials.into_iter().filter_map(|t| t.time_account).reduce(|a, b| a + b)?;
         // Without a quota no time is throttled.
         let throttled_s = all.throttled_s.or(self.host.limits.has_no_cpu_quota().then_some(0.0));
         Some(TimeAccount { throttled_s, ..all })

@@ -135,7 +135,7 @@ pub const ALL: &[RunFormat] = &[
     RunFormat {
         id: "terminal",
         file: None,
-        about: "Main results, problems and conclusions, for reading in a terminal; --all adds every table and finding.",
+        about: "Main results, problems and conclusions, for reading in a terminal; --all adds every result and finding.",
         write: terminal::render,
         left_out: NOTHING,
         short: Some(terminal::short),
@@ -151,7 +151,7 @@ pub const ALL: &[RunFormat] = &[
     RunFormat {
         id: "markdown",
         file: Some("report.md"),
-        about: "One row per result, findings and conclusions, for an issue; --all adds every table and derivation.",
+        about: "One row per result, findings and conclusions, for an issue; --all adds every table, also of single trials, and derivation.",
         write: markdown::render,
         left_out: NOTHING,
         short: Some(markdown::short),

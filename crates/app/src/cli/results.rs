@@ -22,9 +22,11 @@ pub struct ReportArgs {
     /// A format that `proofmark list formats` prints
     #[arg(long, default_value = "terminal")]
     pub format: String,
-    /// Every table and finding; terminal and markdown are short otherwise
+    /// Every finding, and the results of each workload; terminal and markdown are short otherwise
     ///
-    /// The short text has at most 100 lines in a terminal, and 60,000 characters as Markdown
+    /// The short text has at most 100 lines in a terminal, and 60,000 characters as Markdown. Tables of
+    /// single trials (Exp 1, Average, Std Dev), of windows and of both ends of a network are too long
+    /// for a terminal: markdown with --all and html have them
     #[arg(long)]
     pub all: bool,
     /// Write to this file

@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 use anyhow::Result;
 use proofmark_judge::checks::Class;
 use proofmark_model::{
-    FactId, Host, Parameter, ParameterKind, Plan, Probe, WorkloadSpec, and_list, counted,
+    FactId, Host, Parameter, ParameterKind, Plan, Probe, Unit, WorkloadSpec, and_list, counted,
     format_size,
 };
 use proofmark_reference::Tool;
 use proofmark_run::{PlanRequest, Usage, look, loopback_network, plan, takes, unknown};
 use serde_json::Value;
 
+use crate::cli::Listing;
 use crate::command::ids::{self, Entry};
 use crate::command::words::{self, words};
 use crate::environment;
@@ -39,13 +40,21 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 pub fn texts(word: &str) -> Vec<String> {
     let id = words::id_of(word);
     let is_it = |known: &str| known == word || known == id;
-    let entries = ids::all().filter(|entry| is_it(entry.id())).map(text);
+    let topics = Listing::ALL.into_iter();
+    let entries = topics.flat_map(|topic| {
+        let here = ids::entries(topic).into_iter().filter(|entry| is_it(entry.id()));
+        here.map(|entry| text(topic, entry)).collect::<Vec<_>>()
+    });
     let columns = words().filter(|words| is_it(words.0)).map(|words| explain(*words));
     let facts = FactId::ALL.iter().filter(|fact| words::normal(fact.as_str()) == id);
     let facts =
         facts.map(|fact| explain((fact.as_str(), "Fact of the machine or the run", fact.about())));
-    let found: Vec<String> =
-        entries.chain(columns).chain(explain_parameter(&id)).chain(facts).collect();
+    let found = entries
+        .chain(columns)
+        .chain(explain_parameter(&id))
+        .chain(explain_choice(&id))
+        .chain(facts);
+    let found: Vec<String> = found.chain(explain_unit(word)).collect();
     // Columns of CSV and fields of JSON are many, and most are named by what they hold.
     if found.is_empty() { explain_field(&id).into_iter().collect() } else { found }
 }
@@ -106,16 +115,85 @@ fn explain_parameter(name: &str) -> Option<String> {
         .then(|| format!("{name}: Parameter, set with --set WORKLOAD.{name}=VALUE\n\n{all}"))
 }
 
-fn text(entry: Entry) -> String {
+/// Explains a value of a parameter, such as `nontemporal`, by each parameter that has it.
+fn explain_choice(value: &str) -> Option<String> {
+    let mut meanings: Vec<(String, Vec<&str>)> = Vec::new();
+    for (name, spec) in parameters() {
+        let Some(parameter) = spec.parameter(name) else { continue };
+        let ParameterKind::Choice(choices) = &parameter.kind else { continue };
+        if choices.iter().all(|choice| words::normal(choice) != value) {
+            continue;
+        }
+        let about = format!("{name}: {}\n", parameter.about);
+        match meanings.iter_mut().find(|(known, _)| *known == about) {
+            Some((_, workloads)) => workloads.push(&spec.id),
+            None => meanings.push((about, vec![&spec.id])),
+        }
+    }
+    let each = |(about, workloads): &(String, Vec<&str>)| {
+        let of = format!("  of {}\n", workloads.join(", "));
+        wrap(about, width(), "  ") + &wrap(&of, width(), "    ")
+    };
+    let all: String = meanings.iter().map(each).collect();
+    (!all.is_empty()).then(|| format!("{value}: Value of a parameter\n\n{all}"))
+}
+
+/// Prefixes of units, with their factors.
+const PREFIXES: [(&str, &str); 10] = [
+    ("", ""),
+    ("k", "thousand "),
+    ("M", "million "),
+    ("G", "10^9 "),
+    ("T", "10^12 "),
+    ("P", "10^15 "),
+    ("m", "10^-3 "),
+    ("u", "10^-6 "),
+    ("n", "10^-9 "),
+    ("p", "10^-12 "),
+];
+
+/// Explains a unit as tables print it, such as `GFLOP/s`.
+fn explain_unit(word: &str) -> Option<String> {
+    Unit::ALL.into_iter().find_map(|unit| {
+        let prefix = word.strip_suffix(unit.as_str())?;
+        let (_, factor) = PREFIXES.iter().find(|(known, _)| *known == prefix)?;
+        let what = match unit {
+            Unit::FlopPerSecond => "floating-point operations per second",
+            Unit::OpPerSecond => "operations per second; the workload says of which kind",
+            Unit::Hertz => "cycles per second",
+            Unit::BytePerSecond => {
+                "bytes per second, by 1000: 1 MB/s is 1 000 000 bytes per second"
+            }
+            Unit::BitPerSecond => "bits per second, by 1000",
+            Unit::Second => "seconds",
+        };
+        Some(format!("{word}: Unit: {factor}{what}\n"))
+    })
+}
+
+/// Returns the kind of an entry for its heading: several things may have one name, such as a check
+/// and a rule of the audit. Other titles say it themselves.
+fn kind(topic: Listing) -> &'static str {
+    match topic {
+        Listing::Checks => "Check of a run: ",
+        Listing::Rules => "Rule of proofmark audit, for published figures: ",
+        Listing::Ceilings => "Ceiling: ",
+        Listing::Findings => "Finding: ",
+        _ => "",
+    }
+}
+
+fn text(topic: Listing, entry: Entry) -> String {
+    let named = |(id, title, about)| explain((id, &format!("{}{title}", kind(topic)), about));
     match entry {
         Entry::Workload(spec) => explain_workload(spec),
-        Entry::Check(c) => explain((c.id, c.title, c.about)) + "\n" + &class(c.class),
+        Entry::Check(c) => named((c.id, c.title, c.about)) + "\n" + &class(c.class),
         Entry::Profile(name, toml) => explain_profile(name, toml),
         Entry::Tool(tool) => {
             let d = tool.description();
             explain((d.id, d.title, d.about)) + &compared_with(tool)
         }
-        Entry::Words(words) => explain(words) + &example(words.0),
+        Entry::Words(words) => named(words) + &example(words.0),
     }
 }
 

@@ -168,7 +168,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("proofmark list workloads", "All workloads."),
     ("proofmark explain cpu.flops", "One workload and its parameters."),
     ("proofmark report", "The newest run: main results, problems, conclusions."),
-    ("proofmark report DIR --all", "A run with every table and finding."),
+    ("proofmark report DIR --all", "A run with every result and finding."),
     ("proofmark report DIR --format markdown", "A run's report as Markdown, for an issue."),
     (
         "proofmark report DIR --format openmetrics --out proofmark.prom",

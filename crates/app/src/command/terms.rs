@@ -86,9 +86,9 @@ pub const TERMS: &[(&str, &str, &str)] = &[
     (
         "undisturbed",
         "Column: attainable for CPU loads, typical for memory loads and complete solves",
-        "A column of the first screen. The next one, delivered, is all work divided by all time. It may \
-         exceed typical, which is a median: a bus that is free for some seconds raises the mean more \
-         than the median.",
+        "A column of the first screen, with its \u{b1} to the right. The column delivered is all work divided by \
+         all time, with its 95 % interval to the right. Delivered may exceed typical, which is a median: a \
+         bus that is free for some seconds raises the mean more than the median.",
     ),
     (
         "headline",
@@ -121,7 +121,7 @@ pub const TERMS: &[(&str, &str, &str)] = &[
         "precision",
         "Column \u{b1}: half the 95 % interval",
         "Half the width of the interval that holds the median over rounds or trials with 95 % \
-         confidence, as a share of the figure. It says how precise a figure is, not whether it is true. \
+         confidence, as a share of the figure to its left. It says how precise a figure is, not whether it is true. \
          -: too few rounds for an interval.",
     ),
     (

@@ -123,6 +123,35 @@ fn misquoted(text: &str, read: impl Fn(&str) -> String) -> Vec<String> {
     wrong
 }
 
+/// A user of a package has no repository: each link of each page leads to a file of the package.
+#[test]
+fn links_of_packaged_documents_lead_to_packaged_files() {
+    let folder = Folder::new();
+    let made = Command::new(root().join("packaging/documents")).arg(folder.path()).status();
+    assert!(made.expect("python3 runs packaging/documents").success());
+    let (mut left, mut pages, mut seen) = (vec![folder.path().to_owned()], Vec::new(), 0);
+    while let Some(path) = left.pop() {
+        match path.is_dir() {
+            true => left.extend(fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path())),
+            false => pages.extend(path.extension().is_some_and(|e| e == "md").then_some(path)),
+        }
+    }
+    for page in &pages {
+        let text = fs::read_to_string(page).unwrap();
+        for (target, _) in links(&text).filter(|(target, _)| !target.is_empty()) {
+            seen += 1;
+            let file = page.parent().unwrap().join(target);
+            let is_packaged = file.canonicalize().is_ok_and(|file| file.starts_with(folder.path()));
+            assert!(is_packaged, "{}: {target} is not in the package", page.display());
+        }
+    }
+    let has = |name: &str| pages.contains(&folder.path().join(name));
+    assert!(has("README.md") && has("docs/formats.md") && seen > 30, "{seen} links of {pages:?}");
+    // Every package is made of this tree: none adds or moves a page of its own.
+    let dist = document("scripts/dist");
+    assert!(dist.contains("packaging/documents \"$doc\"") && !dist.contains("README.md"));
+}
+
 #[test]
 fn paths_and_links_exist() {
     let mut seen = 0;

@@ -101,7 +101,14 @@ fn a_trial_that_cannot_be_cut_is_one_round() {
     let alone = |n| Summary::from_values(&values[..n]).unwrap();
     assert_eq!((alone(6).ci95(), alone(5).ci95()), (Some([1.0, 6.0]), None));
     let why = alone(5).delivered.missing.unwrap();
-    assert_eq!(why, "5 values are too few for a 95 % interval, which needs 6");
+    assert_eq!(why, "5 values are too few for a 95 % interval, which needs 6 of a fixed number");
+    // Each reason names the number that would do, and which rule asks for it.
+    let why = |n, looks| of(Cut::Whole, n, looks).delivered.missing.unwrap();
+    assert_eq!(
+        why(3, false),
+        "3 rounds are too few for a 95 % interval, which needs 6 of a fixed number"
+    );
+    assert!(why(7, true).ends_with("which needs 8 where it decides when trials end"));
 }
 
 #[test]

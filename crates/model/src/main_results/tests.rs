@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::testing::{measurement, run, spec};
-use crate::{Parameter, ParameterKind, Unit, Verdict, key};
+use crate::{Parameter, ParameterKind, Place, Unit, Verdict, key};
 
 const fn pick(parameter: &'static str, value: PickedValue) -> Pick {
     Pick { parameter: Cow::Borrowed(parameter), value }
@@ -104,4 +104,71 @@ fn no_verdict_moves_a_row_and_only_the_figure_chooses_an_instruction_set() {
         }
     }
     assert!(rows(&run).iter().all(|(_, _, isa, _)| isa == "a"), "{:?}", rows(&run));
+}
+
+/// Workloads of one table are compared with each other: a headline of other parameters would look
+/// like a difference of the workloads.
+#[test]
+fn workloads_of_a_family_answer_alike() {
+    let run = |names: [&'static str; 2], tables: [&'static str; 2]| {
+        let parameter = |name: &'static str, default: &'static str| Parameter {
+            name: name.into(),
+            about: "".into(),
+            kind: ParameterKind::Size { min: 1, max: 1 << 40 },
+            default: default.into(),
+        };
+        let specs = [0, 1].map(|i| {
+            let mut spec = spec(["memory.copy", "memory.scale"][i], Unit::BytePerSecond);
+            spec.subsystem = Subsystem::Memory;
+            spec.parameters =
+                vec![parameter(names[i], "8"), parameter("stores", "temporal")].into();
+            spec.role.tables =
+                vec![Place { table: tables[i].into(), row: i as u32 + 1, label: "row".into() }]
+                    .into();
+            spec
+        });
+        let mut all = Vec::new();
+        for spec in &specs {
+            for (size, stores) in [(8_u64, "temporal"), (8, "nontemporal"), (64, "nontemporal")] {
+                let params = Params::default().with_named("array_size", size);
+                let params = params.with_named("stores", stores);
+                all.push(measurement(spec, params, &[1.0; 8]));
+            }
+        }
+        let mut run = crate::testing::run(all);
+        let [mut first, second] = specs;
+        first.role.main_rows = vec![MainRow {
+            place: 1,
+            title: "Memory copy".into(),
+            picks: vec![
+                pick("array_size", PickedValue::Largest),
+                pick("stores", PickedValue::Is("nontemporal".into())),
+            ]
+            .into(),
+        }]
+        .into();
+        run.workloads.insert(first.id.to_string(), first);
+        run.workloads.insert(second.id.to_string(), second);
+        run
+    };
+    let answers = |run: &Run| {
+        ["memory.copy", "memory.scale"].map(|id| {
+            let all: Vec<_> = run.measurements.iter().filter(|m| m.workload == id).collect();
+            let params = &answer(run, &all).unwrap().params;
+            (params.number("array_size").unwrap(), params.named("stores").unwrap().to_string())
+        })
+    };
+    let large = (64, "nontemporal".to_owned());
+    let alike = answers(&run(["array_size"; 2], ["stream"; 2]));
+    assert_eq!(alike, [large.clone(), large.clone()]);
+    // Of another table, or of other parameters, the defaults decide.
+    let default = (8, "temporal".to_owned());
+    for other in [
+        run(["array_size"; 2], ["stream", "blocks"]),
+        run(["array_size", "file_size"], ["stream"; 2]),
+    ] {
+        let [first, second] = answers(&other);
+        assert_eq!(first, large);
+        assert_eq!(second.1, default.1);
+    }
 }

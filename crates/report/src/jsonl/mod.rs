@@ -15,10 +15,10 @@
 //! for each configuration, with the reason in `missing` where it is 0. Lines about the run as a
 //! whole have no `workload`.
 
-use proofmark_model::{Better, FigureKind, Measurement, Param, Params, Reference, Run, Series};
+use proofmark_model::{Better, Measurement, Param, Params, Reference, Run, Series};
 use serde_json::{Map, Value, json};
 
-use crate::view::{clean, interval, trial_iops, why_no_trials};
+use crate::view::{clean, delivered, interval, trial_iops, why_no_trials};
 use crate::{Options, RenderError};
 
 const PLAIN: &str = "1";
@@ -151,13 +151,15 @@ fn figures(m: &Measurement) -> Vec<(&'static str, Option<f64>, &'static str, Opt
     let mut all = Vec::new();
     if let Some(s) = &m.summary {
         let ends = interval(m);
-        let has_delivered = m.unit.is_work() || s.headline == FigureKind::Delivered;
-        let delivered = s.delivered.value.filter(|_| has_delivered);
+        let delivered = delivered(m);
+        let delivered_ends = delivered.as_ref().and_then(|figure| figure.ci95);
         all.extend([
             ("headline", Some(s.value()).filter(|v| v.is_finite()), unit, better),
             ("attainable", s.attainable.value, unit, better),
             ("typical", s.typical.value, unit, better),
-            ("delivered", delivered, unit, better),
+            ("delivered", delivered.and_then(|figure| figure.value), unit, better),
+            ("delivered_ci95_low", delivered_ends.map(|[low, _]| low), unit, better),
+            ("delivered_ci95_high", delivered_ends.map(|[_, high]| high), unit, better),
             ("ci95_low", ends.map(|[low, _]| low), unit, better),
             ("ci95_high", ends.map(|[_, high]| high), unit, better),
             ("mean", Some(s.trials.mean), unit, better),

@@ -6,7 +6,7 @@ use proofmark_model::{Ending, Finding, Measurement, Severity, Verdict};
 use quick_junit::{Property, TestCase, TestCaseStatus};
 
 use super::document::{case, error, failure, skipped, text};
-use crate::view::why_no_trials;
+use crate::view::{delivered, why_no_trials};
 
 /// Maximum time of a case; only untrusted input has longer sums.
 const LONGEST_S: f64 = 1e9;
@@ -18,6 +18,8 @@ pub fn from_measurement(m: &Measurement) -> TestCase {
     if let Some(s) = &m.summary {
         properties.extend([("headline", number(s.value())), ("unit", m.unit.to_string())]);
     }
+    let delivered = delivered(m).and_then(|figure| figure.value);
+    properties.extend(delivered.map(|value| ("delivered", number(value))));
     properties.extend(m.precision.map(|p| ("half_width", number(p.half_width))));
     properties.extend(m.efficiency.map(|e| ("efficiency", number(e))));
     properties.push(("trials", m.trials.len().to_string()));

@@ -10,9 +10,11 @@
 //! of several machines. `proofmark_run_info` has the run's id, its start.
 //!
 //! Each unit has a family: `proofmark_measurement_bytes_per_second` is the headline figure, its
-//! labels the workload and, after `param_`, every parameter. Bits are given as bytes, since those are
-//! the base unit of Prometheus. Further families hold the interval,
-//! the ceiling, the efficiency, percentiles of the latency, and reference tools. A verdict is a set
+//! labels the workload and, after `param_`, every parameter. `proofmark_measurement_delivered_...` is
+//! all work divided by all time, which `check` and `compare` test: where a machine lost time, only it
+//! shows that. Bits are given as bytes, since those are the base unit of Prometheus. Further families
+//! hold the intervals, the share of time that each cause took, the ceiling, the efficiency,
+//! percentiles of the latency, and reference tools. A verdict is a set
 //! of states: one series for each of `valid`, `coarse`, `suspect` and so on, of which one is 1. A
 //! value that is missing or not finite has no series. The collector adds the machine (`instance`).
 
@@ -23,7 +25,7 @@ use std::collections::BTreeSet;
 use proofmark_model::{Measurement, Reference, Run, Timestamp, Unit, Verdict};
 
 pub(crate) use self::labels::{Label, Labels, Unique, label};
-use crate::view::interval;
+use crate::view::{delivered, interval};
 use crate::{Options, RenderError};
 
 /// Further labels and the value of each series of a measurement.
@@ -61,6 +63,12 @@ pub(crate) fn render(run: &Run, _: &Options) -> Result<String, RenderError> {
             text += &family(name, help, Some(unit), all);
         }
     }
+    let what = "Share of the threads' time that was lost to the cause; the sum is all lost time.";
+    let lost = all.iter().flat_map(|(m, labels)| {
+        let each = lost_time(run, m).into_iter();
+        each.map(|(cause, share)| (labels.iter().cloned().chain([cause]).collect(), Some(share)))
+    });
+    text += &family("measurement_lost_time", what, Some("ratio"), lost.collect());
     let what = "Measured value divided by the ceiling; inverted where lower is better.";
     text += &family("efficiency", what, Some("ratio"), for_all(|m| vec![(None, m.efficiency)]));
     let what = "Time of single operations: the quantile of this share.";
@@ -78,6 +86,16 @@ const IN_UNIT: &[(&str, &str, Read)] = &[
     }),
     ("measurement_interval", "Bounds of its 95 % interval.", |m| {
         let bound = |word, at: usize| (Some(label("bound", word)), interval(m).map(|c| c[at]));
+        vec![bound("low", 0), bound("high", 1)]
+    }),
+    ("measurement_delivered", "All work divided by all time: check and compare test it.", |m| {
+        vec![(None, delivered(m).and_then(|figure| figure.value))]
+    }),
+    ("measurement_delivered_interval", "Bounds of the 95 % interval of delivered.", |m| {
+        let bound = |word, at: usize| {
+            let ends = delivered(m).and_then(|figure| figure.ci95);
+            (Some(label("bound", word)), ends.map(|ends| ends[at]))
+        };
         vec![bound("low", 0), bound("high", 1)]
     }),
     ("ceiling", "Theoretical limit of the result.", |m| {
@@ -165,6 +183,14 @@ fn join(labels: &Labels) -> String {
 fn verdicts(m: &Measurement) -> Values {
     let state = |v: Verdict| (Some(label("verdict", v.id())), Some(flag(v == m.verdict)));
     Verdict::ALL.map(state).to_vec()
+}
+
+/// Returns the share of the threads' time that each cause took, by its name; empty where the time is
+/// not accounted for.
+fn lost_time(run: &Run, m: &Measurement) -> Vec<(Label, f64)> {
+    let Some(account) = run.time_account_of(&m.trials) else { return Vec::new() };
+    let all = account.taken(0.0).into_iter();
+    all.map(|(share, cause)| (label("cause", cause.name), share)).collect()
 }
 
 fn latencies(m: &Measurement) -> Values {

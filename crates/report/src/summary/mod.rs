@@ -2,21 +2,20 @@
 
 use proofmark_model::{FigureKind, Run, Verdict};
 
-use crate::view::{
-    ScreenPart, ScreenRow, Summary, View, joined, severity_mark, stop, verdict_mark,
-};
+use crate::view::{ScreenPart, ScreenRow, Summary, View, joined, severity_mark, verdict_mark};
 use crate::{Options, RenderError};
 
 pub(crate) fn render(run: &Run, _: &Options) -> Result<String, RenderError> {
     Ok(write(&View::from_run(run).summary))
 }
 
-/// Writes the machine, the verdicts, a line per subsystem, and the causes.
+/// Writes the machine, the verdicts, the results of each subsystem, one a line, and the causes.
 pub fn write(summary: &Summary) -> String {
     let mut lines = vec![summary.title.clone(), summary.trust.sentence.clone()];
     lines.extend(summary.first.got.clone());
+    lines.extend(summary.first.placed.clone());
     lines.extend(summary.trust.stopped.clone());
-    lines.extend(summary.first.parts.iter().map(part));
+    lines.extend(summary.first.parts.iter().flat_map(part));
     lines.extend(summary.trust.time.clone());
     lines.extend(summary.first.causes.iter().map(|c| {
         let mark = severity_mark(c.severity);
@@ -26,16 +25,17 @@ pub fn write(summary: &Summary) -> String {
     lines.join("\n") + "\n"
 }
 
-/// `Disk (vda, ext4): Random read 4 KiB, depth 32: 73629 IOPS, p99 310 us; ...`
-fn part(part: &ScreenPart) -> String {
+/// `Disk (vda, ext4):`, then its results.
+fn part(part: &ScreenPart) -> Vec<String> {
     let about = match part.about.as_str() {
         "" => String::new(),
         about => format!(" ({about})"),
     };
-    let rows: Vec<String> = part.rows.iter().map(row).collect();
-    stop(&format!("{}{about}: {}", part.title, rows.join("; ")))
+    let title = format!("{}{about}:", part.title);
+    [title].into_iter().chain(part.rows.iter().map(row)).collect()
 }
 
+/// `- Random read, 4 KiB, depth 32: 73629 IOPS ± 4.0 % (70100–76000); p50 180 us, p99 310 us`
 fn row(r: &ScreenRow) -> String {
     let name = r.name();
     let doubt = match r.verdict {
@@ -45,17 +45,23 @@ fn row(r: &ScreenRow) -> String {
     let Some(value) = &r.value else {
         let why = if r.why_none.is_empty() { "not measured" } else { &r.why_none };
         let got = r.delivered_with_unit().map_or_else(String::new, |d| format!("; delivered {d}"));
-        return format!("{name}: no figure ({why}{got})");
+        return format!("- {name}: no figure ({why}{got})");
     };
     let kind = if r.kind == FigureKind::Delivered { "" } else { r.kind.as_str() };
     let within = r.within.as_ref().map_or_else(String::new, |w| format!("± {w}"));
+    let interval = r.delivered_interval.as_ref().map(|ends| format!("({ends})"));
+    let interval = interval.unwrap_or_default();
     let figure = joined([kind, value, &r.unit, &within], " ");
+    // The interval is that of delivered.
+    let (figure, delivered) = match &r.delivered {
+        Some(d) => (figure, Some(joined(["delivered", d, &interval], " "))),
+        None if r.kind == FigureKind::Delivered => (joined([&figure, &interval], " "), None),
+        None => (figure, None),
+    };
     let near = r.near.as_ref().map(|n| format!("{} % of {}", n.percent, n.word));
     let times = r.percentiles.as_ref().filter(|[_, p99]| p99 != "-");
     let times = times.map(|[p50, p99]| format!("p50 {p50}, p99 {p99}"));
-    let got = r.delivered.as_ref().filter(|d| *d != value).map(|d| format!("delivered {d}"));
     let doubt = (!doubt.is_empty()).then(|| doubt.to_owned());
-    let more: Vec<String> = [near, times, got, doubt].into_iter().flatten().collect();
-    let more = if more.is_empty() { String::new() } else { format!(" ({})", more.join(", ")) };
-    format!("{name}: {figure}{more}")
+    let all = [Some(figure), delivered, near, times, doubt].into_iter().flatten();
+    format!("- {name}: {}", joined(all, "; "))
 }

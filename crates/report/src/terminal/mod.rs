@@ -1,7 +1,8 @@
 //! A report as text: the blocks for which a terminal has room.
 //!
 //! A table that is too wide loses its spacing, then its spare columns, such as the ceiling (which
-//! the share of it implies). If it still does not fit, its rows are stacked. Long axes show only the
+//! the share of it implies); names are wrapped. If it still does not fit, its columns are shown in
+//! blocks, each with the names, or its rows are stacked. Long axes show only the
 //! headline figures; the files hold the rest. Colours only repeat what a word and a sign state.
 
 mod blocks;

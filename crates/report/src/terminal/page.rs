@@ -85,7 +85,7 @@ impl Page {
 
     /// Adds a table whose first column has at least that width.
     pub(super) fn table_with(&mut self, table: &Table, first: usize) {
-        let table = &table.seen_by(Medium::Terminal);
+        let (table, empty) = &table.seen_by(Medium::Terminal).without_empty_columns();
         let laid_out = tables::lay_out(table, first, self.width, self.paint);
         self.out.push_str(&laid_out);
         for (i, note) in table.notes.iter().enumerate() {
@@ -94,6 +94,9 @@ impl Page {
             if laid_out.contains(&mark) {
                 self.wrap(&format!("{mark} "), 4, note);
             }
+        }
+        for (column, why) in empty {
+            self.wrap("", 2, &format!("{column}: none in any row; {why}"));
         }
         let dropped = tables::dropped(table, self.width);
         if !table.all_columns.is_empty() && !dropped.is_empty() {

@@ -7,20 +7,24 @@ use crate::view::{Cell, Table};
 /// Lays out a table as wide as fits. The first column has at least the width `first`, if there is
 /// room.
 pub fn lay_out(table: &Table, first: usize, width: usize, paint: Paint) -> String {
-    match fitting(table, width) {
-        Some((kept, gap)) => {
-            let spare = width.saturating_sub(natural_width(table, &kept, gap));
-            let first = first.min(column_width(table, 0) + spare);
-            grid(table, (&kept, first), gap, paint)
+    if let Some(fit) = fitting(table, width) {
+        let spare = width.saturating_sub(fit.width(table));
+        let first = first.min(column_width(table, 0) + spare);
+        return grid(table, &fit, first, paint);
+    }
+    match blocks(table, width) {
+        blocks if blocks.is_empty() => stacked(table, width),
+        blocks => {
+            let grids = blocks.iter().map(|fit| grid(table, fit, 0, paint));
+            grids.collect::<Vec<_>>().join("\n")
         }
-        None => stacked(table, width),
     }
 }
 
 /// The titles of the columns that a page of this width drops.
 pub fn dropped(table: &Table, width: usize) -> Vec<&str> {
-    let Some((kept, _)) = fitting(table, width) else { return Vec::new() };
-    let all = table.columns.iter().enumerate().filter(|(i, _)| !kept.contains(i));
+    let Some(fit) = fitting(table, width) else { return Vec::new() };
+    let all = table.columns.iter().enumerate().filter(|(i, _)| !fit.columns.contains(i));
     all.map(|(_, column)| column.title.as_str()).collect()
 }
 
@@ -29,20 +33,94 @@ pub fn first_column(tables: &[Table]) -> usize {
     tables.iter().map(|t| column_width(t, 0)).max().unwrap_or(0)
 }
 
-/// The columns that fit, and the spaces between them; `None` where even the necessary ones are too
-/// wide.
-fn fitting(table: &Table, width: usize) -> Option<(Vec<usize>, usize)> {
+/// Columns that fit, the spaces between them, and the column whose text is wrapped to a width.
+struct Fit {
+    columns: Vec<usize>,
+    gap: usize,
+    wrapped: Option<(usize, usize)>,
+}
+
+impl Fit {
+    fn column_width(&self, table: &Table, i: usize) -> usize {
+        match self.wrapped {
+            Some((column, width)) if column == i => width,
+            _ => column_width(table, i),
+        }
+    }
+
+    fn width(&self, table: &Table) -> usize {
+        let all = self.columns.iter().map(|i| self.column_width(table, *i) + self.gap);
+        all.sum::<usize>().saturating_sub(self.gap)
+    }
+}
+
+/// The columns that fit; `None` where even the necessary ones are too wide. Names are wrapped before
+/// the last spare columns go.
+fn fitting(table: &Table, width: usize) -> Option<Fit> {
     let most = table.columns.iter().map(|c| c.spare).max().unwrap_or(0);
     for spare in (0..=most).rev() {
-        let kept: Vec<usize> =
+        let columns: Vec<usize> =
             (0..table.columns.len()).filter(|i| table.columns[*i].spare <= spare).collect();
-        for gap in [2, 1] {
-            if natural_width(table, &kept, gap) <= width {
-                return Some((kept, gap));
-            }
+        let plain = [2, 1].map(|gap| Fit { columns: columns.clone(), gap, wrapped: None });
+        if let Some(fit) = plain.into_iter().find(|fit| fit.width(table) <= width) {
+            return Some(fit);
+        }
+        if spare <= 1
+            && let Some(fit) = with_wrapped_key(table, columns, width)
+        {
+            return Some(fit);
         }
     }
     None
+}
+
+/// Minimum width of a name that is wrapped, and its maximum number of lines.
+const NAME: usize = 20;
+const NAME_LINES: usize = 2;
+
+/// The columns with the widest name wrapped into the rest of the width.
+fn with_wrapped_key(table: &Table, columns: Vec<usize>, width: usize) -> Option<Fit> {
+    let names = (0..table.keys).filter(|i| columns.contains(i) && !table.columns[*i].numeric);
+    let key = names.max_by_key(|i| column_width(table, *i))?;
+    let own = column_width(table, key);
+    let mut fit = Fit { columns, gap: 1, wrapped: None };
+    let room = width.checked_sub(fit.width(table).checked_sub(own)?)?;
+    if room < NAME {
+        return None;
+    }
+    let cells = table.rows.iter().filter_map(|row| row.cells.get(key)).map(text);
+    let names: Vec<Vec<String>> =
+        cells.chain([table.columns[key].title.clone()]).map(|name| wrapped(&name, room)).collect();
+    let widest = names.iter().flatten().map(|line| columns_of(line)).max()?;
+    fit.wrapped = Some((key, widest));
+    names.iter().all(|lines| lines.len() <= NAME_LINES).then_some(fit)
+}
+
+/// Minimum number of columns of values in a block.
+const BLOCK: usize = 4;
+
+/// Blocks of columns, each with the names of the rows; empty where so few fit that stacked rows are
+/// shorter.
+fn blocks(table: &Table, width: usize) -> Vec<Fit> {
+    let keys: Vec<usize> = (0..table.keys).collect();
+    let mut all: Vec<Fit> = Vec::new();
+    let block = |columns: Vec<usize>| Fit { columns, gap: 2, wrapped: None };
+    for i in table.keys..table.columns.len() {
+        let longer = |last: &Fit| block([&last.columns[..], &[i]].concat());
+        match all.last_mut().filter(|last| longer(last).width(table) <= width) {
+            Some(last) => last.columns.push(i),
+            None => all.push(block([&keys[..], &[i]].concat())),
+        }
+    }
+    let enough = |fit: &Fit| fit.columns.len() >= keys.len() + BLOCK;
+    let last = all.len().saturating_sub(1);
+    if table.keys > 0 && last > 0 && all[..last].iter().all(enough) { all } else { Vec::new() }
+}
+
+/// A text in lines of that width; the later ones are indented.
+fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let options = wrapping(width).subsequent_indent("  ");
+    textwrap::wrap(text, options).into_iter().map(|line| line.trim_end().to_owned()).collect()
 }
 
 /// The text of a cell with its footnote's number: `-[1]` for a missing value.
@@ -53,10 +131,6 @@ fn text(cell: &Cell) -> String {
     }
 }
 
-fn natural_width(table: &Table, columns: &[usize], gap: usize) -> usize {
-    columns.iter().map(|i| column_width(table, *i) + gap).sum::<usize>().saturating_sub(gap)
-}
-
 fn column_width(table: &Table, i: usize) -> usize {
     let column = &table.columns[i];
     let head = columns_of(&column.title).max(column.unit.as_deref().map_or(0, columns_of));
@@ -64,36 +138,44 @@ fn column_width(table: &Table, i: usize) -> usize {
     cells.fold(head, usize::max)
 }
 
-fn grid(table: &Table, (columns, first): (&[usize], usize), gap: usize, paint: Paint) -> String {
-    let mut widths: Vec<usize> = columns.iter().map(|i| column_width(table, *i)).collect();
-    if let Some(width) = widths.first_mut() {
+fn grid(table: &Table, fit: &Fit, first: usize, paint: Paint) -> String {
+    let mut widths: Vec<usize> = fit.columns.iter().map(|i| fit.column_width(table, *i)).collect();
+    if let Some(width) = widths.first_mut().filter(|_| fit.wrapped.is_none()) {
         *width = first.max(*width);
     }
     // A line of cells; `show` returns a cell's text and its painted form, which is as wide.
     let line = |show: &dyn Fn(usize) -> (String, String)| {
         let mut out = String::new();
-        for (i, width) in columns.iter().zip(&widths) {
+        for (i, width) in fit.columns.iter().zip(&widths) {
             let (text, shown) = show(*i);
             let room = " ".repeat(width.saturating_sub(columns_of(&text)));
             let [left, right] = if table.columns[*i].numeric { [&room, ""] } else { ["", &room] };
-            out.extend([left, &shown, right, &" ".repeat(gap)]);
+            out.extend([left, &shown, right, &" ".repeat(fit.gap)]);
         }
         format!("{}\n", out.trim_end())
     };
     let plain = |text: &str| (text.to_owned(), text.to_owned());
     let mut out = line(&|i| plain(&table.columns[i].title));
-    if columns.iter().any(|i| table.columns[*i].unit.is_some()) {
+    if fit.columns.iter().any(|i| table.columns[*i].unit.is_some()) {
         out += &line(&|i| plain(table.columns[i].unit.as_deref().unwrap_or("")));
     }
     for row in &table.rows {
-        out += &line(&|i| match row.cells.get(i) {
-            None => plain(""),
-            Some(cell) => {
+        let name = fit.wrapped.map(|(i, width)| {
+            (i, wrapped(&row.cells.get(i).map_or_else(String::new, text), width))
+        });
+        out += &line(&|i| match (row.cells.get(i), &name) {
+            (_, Some((at, lines))) if *at == i => plain(lines.first().map_or("", String::as_str)),
+            (None, _) => plain(""),
+            (Some(cell), _) => {
                 let text = text(cell);
                 let shown = cell.verdict.map_or_else(|| text.clone(), |v| paint.verdict(v, &text));
                 (text, shown)
             }
         });
+        for more in name.iter().flat_map(|(_, lines)| lines.iter().skip(1)) {
+            let at = name.as_ref().map(|(at, _)| *at);
+            out += &line(&|i| plain(if Some(i) == at { more } else { "" }));
+        }
     }
     out
 }
@@ -160,5 +242,88 @@ fn wrap(out: &mut String, indents: [usize; 2], text: &str, width: usize) {
     for line in textwrap::wrap(&text.replace(" %", "\u{a0}%"), options) {
         out.push_str(&line.trim_end().replace("\u{a0}%", " %"));
         out.push('\n');
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::view::Columns;
+
+    const PLAIN: Paint = Paint { color: false };
+
+    /// A matrix of sizes, as wide as those of published experiments.
+    fn matrix(columns: usize) -> Table {
+        let start = Columns::new("").column("file", |row: &u64| format!("{row} KiB")).keys();
+        let titles: Vec<String> = (0..columns).map(|i| format!("{} B", 1_u64 << i)).collect();
+        let add = |table: Columns<'static, u64>, (i, title): (usize, &String)| {
+            table.number(title, move |row: &u64| format!("{}", 1000 * row + i as u64))
+        };
+        titles.iter().enumerate().fold(start, add).rows([1, 2, 3])
+    }
+
+    #[test]
+    fn a_matrix_that_is_too_wide_has_blocks_with_its_names() {
+        let text = lay_out(&matrix(17), 0, 70, PLAIN);
+        assert!(text.lines().all(|line| line.len() <= 70), "{text}");
+        let blocks: Vec<&str> = text.split("\n\n").collect();
+        assert!(blocks.len() > 1);
+        let mut values = 0;
+        for block in blocks {
+            let lines: Vec<Vec<&str>> = block.lines().map(|l| l.split("  ").collect()).collect();
+            assert!(block.starts_with("file"), "{text}");
+            assert_eq!(lines.len(), 4, "a line of titles and one for each row: {text}");
+            values += block.lines().skip(1).flat_map(|l| l.split_whitespace().skip(2)).count();
+        }
+        assert_eq!(values, 3 * 17, "{text}");
+        assert!(text.contains("3016"));
+    }
+
+    #[test]
+    fn a_few_columns_that_do_not_fit_are_stacked() {
+        let text = lay_out(&matrix(3), 0, 18, PLAIN);
+        assert!(text.contains("1 KiB\n  1 B 1000\n  2 B 1001"), "{text}");
+    }
+
+    #[test]
+    fn a_long_name_is_wrapped_before_the_last_spare_column_goes() {
+        let table = Columns::new("")
+            .column("result", |row: &&str| (*row).to_owned())
+            .keys()
+            .number("delivered", |_| "117.4".to_owned())
+            .number("95 % interval", |_| "97.29–133.7".to_owned())
+            .spare(1)
+            .number("of ceiling", |_| "99.7 %".to_owned())
+            .spare(3)
+            .rows(["FP peak, 2 CPUs", "Memory triad, 2 CPUs, temporal stores, 256 MiB"]);
+        assert_eq!(
+            lay_out(&table, 0, 60, PLAIN),
+            "result                         delivered 95 % interval\n\
+             FP peak, 2 CPUs                    117.4   97.29–133.7\n\
+             Memory triad, 2 CPUs, temporal     117.4   97.29–133.7\n\
+             \x20 stores, 256 MiB\n"
+        );
+        // So narrow that a name would fill the page: without the spare column.
+        assert!(!lay_out(&table, 0, 40, PLAIN).contains("interval"));
+    }
+
+    #[test]
+    fn a_column_without_a_value_becomes_a_sentence() {
+        let few = || Err::<String, _>("3 trials are too few".to_owned());
+        let odd = |row: &&u64| if **row == 2 { Err("oversubscribed".to_owned()) } else { Ok("7") };
+        let text = |odd: Result<&'static str, String>| odd.map(str::to_owned);
+        let table = Columns::new("")
+            .number("threads", |row: &&u64| row.to_string())
+            .keys()
+            .number("95 % interval", move |_| few())
+            .number("figure", move |row| text(odd(row)))
+            .rows(&[1, 2]);
+        let (table, empty) = table.without_empty_columns();
+        assert_eq!(empty, [("95 % interval".to_owned(), "3 trials are too few".to_owned())]);
+        assert_eq!(table.notes, ["oversubscribed"]);
+        assert_eq!(
+            lay_out(&table, 0, 60, PLAIN),
+            "threads  figure\n      1       7\n      2    -[1]\n"
+        );
     }
 }

@@ -4,13 +4,13 @@
 use std::cmp::Reverse;
 
 use proofmark_model::{
-    FigureKind, Host, MainResult as Chosen, Measurement, NetworkPath, Run, Storage, StorageKind,
-    Subsystem, Summary, TimeCause, Verdict, counted,
+    CpuPlacement, FigureKind, Host, MainResult as Chosen, Measurement, NetworkPath, Run, Storage,
+    StorageKind, Subsystem, Summary, TimeCause, Verdict, counted, placement_words,
 };
 use serde::Serialize;
 
 use super::findings::FindingGroup;
-use super::label::{Group, anchor, interval, usable, why_no_trials};
+use super::label::{Group, anchor, delivered, interval, usable, why_no_trials};
 use super::main_results::{Lost, ScreenPart, ScreenRow};
 use super::merge_messages::Kind;
 use super::num::{median, percentage};
@@ -30,6 +30,9 @@ pub struct FirstScreen {
     /// `FP peak, 2 CPUs: attainable 118.1 GFLOP/s, delivered 67.8 GFLOP/s (57.4 %): CPU quota of
     /// 1.2 CPUs.` `None` where the run got nearly all of its CPUs.
     pub got: Option<String>,
+    /// The vCPU placement of memory loads, where it is known: `vCPU placement: Memory triad, 2 CPUs: far
+    /// (390 ns) 62.5 %, unknown 37.5 %. ...`
+    pub placed: Option<String>,
     /// The causes of results that are not valid, worst first.
     pub causes: Vec<FindingGroup>,
     /// The number of further causes, which are among the findings.
@@ -48,6 +51,8 @@ pub fn build(run: &Run, groups: &[Group], findings: &[FindingGroup]) -> FirstScr
     let mut rows: Vec<_> = shown.iter().flat_map(|(_, rows)| rows).collect();
     rows.sort_by_key(|(chosen, _)| Reverse(chosen.measurement.params.threads()));
     let got = rows.into_iter().find_map(|(c, row)| compare_delivered(run, c.measurement, row));
+    let rows = shown.iter().flat_map(|(_, rows)| rows);
+    let placed = placed(rows.map(|(chosen, row)| (chosen.measurement, row)));
     let part = |(part, rows): (Subsystem, Vec<(&Chosen, ScreenRow)>)| ScreenPart {
         subsystem: part.as_str(),
         title: part.info().title,
@@ -64,6 +69,7 @@ pub fn build(run: &Run, groups: &[Group], findings: &[FindingGroup]) -> FirstScr
     FirstScreen {
         parts: shown.into_iter().map(part).collect(),
         got,
+        placed,
         causes: bad().take(CAUSES).map(|f| cause(f, &named)).collect(),
         more: bad().count().saturating_sub(CAUSES),
     }
@@ -111,7 +117,7 @@ fn row(groups: &[Group], chosen: &Chosen) -> Option<ScreenRow> {
     let values: Vec<f64> = value.into_iter().collect();
     let scale = result_scale(group, m, &values);
     let show = |value: Option<f64>| value.and_then(|v| scale.number(v));
-    let delivered = shown.filter(|_| kind != FigureKind::Delivered && m.unit.is_work());
+    let other = shown.filter(|_| kind != FigureKind::Delivered && m.unit.is_work());
     let percentiles = m.latency.as_ref().filter(|_| found.is_some());
     Some(ScreenRow {
         title: group.heading(),
@@ -120,9 +126,10 @@ fn row(groups: &[Group], chosen: &Chosen) -> Option<ScreenRow> {
         anchor: anchor(at),
         kind,
         value: show(found.map(|(_, s)| s.value())),
-        delivered: show(delivered.and_then(|s| s.delivered.value)),
-        lost: delivered.and_then(|s| lost(m, s)),
+        delivered: show(other.and_then(|s| s.delivered.value)),
+        lost: other.and_then(|s| lost(m, s)),
         unit: scale.label().to_owned(),
+        delivered_interval: delivered_interval(m).and_then(|ends| scale.tight_interval(ends)),
         within: found.filter(|_| interval(m).is_some()).and_then(|(_, s)| half_width(s)),
         few: found.and_then(|(m, s)| too_few(m, s)),
         near: near(m, &scale).filter(|_| found.is_some()),
@@ -137,6 +144,11 @@ fn row(groups: &[Group], chosen: &Chosen) -> Option<ScreenRow> {
         },
         reference: reference_ratio(m),
     })
+}
+
+/// The interval of the delivered figure of a usable result.
+fn delivered_interval(m: &Measurement) -> Option<[f64; 2]> {
+    delivered(m).filter(|_| m.verdict.is_usable())?.ci95
 }
 
 /// The trials of a result that has too few for an interval.
@@ -165,7 +177,7 @@ fn compare_delivered(run: &Run, m: &Measurement, row: &ScreenRow) -> Option<Stri
 
 /// The cause that took most of the threads' time, if it explains half of what is missing.
 fn largest_cause(run: &Run, m: &Measurement, missing: f64) -> Option<String> {
-    let all = m.trials.iter().filter_map(|t| t.time_account).reduce(|a, b| a + b)?.divided();
+    let all = run.time_account_of(&m.trials)?.divided();
     let taken = all.causes().into_iter().filter_map(|c| Some(((c.seconds)(&all)?, c)));
     let (seconds, most) = taken.max_by(|a, b| a.0.total_cmp(&b.0))?;
     if seconds < 0.5 * missing * all.wall_s {
@@ -176,6 +188,31 @@ fn largest_cause(run: &Run, m: &Measurement, missing: f64) -> Option<String> {
         Some(cpus) => format!("CPU quota of {}", counted(cpus, "CPU")),
         None => most.name.to_owned(),
     })
+}
+
+/// Where the vCPUs of memory loads were, which may change a figure as much as another machine does: on
+/// two cores of one chip, or of two. Rows with the same placements are named together.
+fn placed<'a>(rows: impl Iterator<Item = (&'a Measurement, &'a ScreenRow)>) -> Option<String> {
+    let mut places: Vec<(Vec<&str>, String, Vec<String>)> = Vec::new();
+    for (m, row) in rows {
+        let is_known = |p: &CpuPlacement| p.round_trip_s.is_some() || p.figure.is_some();
+        let known = m.cpu_placements.iter().filter(|p| is_known(p));
+        let names: Vec<&str> = known.map(|p| p.name.as_str()).collect();
+        if names.is_empty() || m.subsystem != Subsystem::Memory || m.params.threads() < 2 {
+            continue;
+        }
+        match places.iter_mut().find(|(known, ..)| *known == names) {
+            Some((.., rows)) => rows.push(row.name()),
+            None => places.push((names, placement_words(&m.cpu_placements), vec![row.name()])),
+        }
+    }
+    let each = places.iter().map(|(names, words, rows)| match rows.as_slice() {
+        [row] => format!("{row}: {}", clean(words)),
+        rows => format!("{}: {}", and_list(rows), clean(&and_list(names))),
+    });
+    let each = joined(each, "; ");
+    let again = "The hypervisor may choose another next time, with other figures.";
+    (!each.is_empty()).then(|| format!("vCPU placement of {each}. {again}"))
 }
 
 /// The delivered share, where it is small, or why it is not known.

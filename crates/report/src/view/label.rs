@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use proofmark_model::{
-    AUTO, FigureKind, Measurement, Param, ParameterKind, Params, ResultNames, Run, Subsystem,
-    Summary, WorkloadSpec, best, check_id, format_count, format_size, key,
+    AUTO, Figure, FigureKind, Measurement, Param, ParameterKind, Params, ResultNames, Run,
+    Subsystem, Summary, WorkloadSpec, best, check_id, format_count, format_size, key,
 };
 
 use super::disk::{COVERED_BY_IO_PATH, IO_PATH, io_path};
@@ -381,6 +381,15 @@ fn several_levels(m: &Measurement) -> bool {
 /// never stayed at their median.
 pub fn interval(m: &Measurement) -> Option<[f64; 2]> {
     m.summary.as_ref()?.ci95().filter(|_| !several_levels(m))
+}
+
+/// The delivered figure, also where it is the headline; `None` for a clock, which has none. Samples
+/// with several levels have no interval.
+pub fn delivered(m: &Measurement) -> Option<Figure> {
+    let s = m.summary.as_ref()?;
+    let exists = m.unit.is_work() || s.headline == FigureKind::Delivered;
+    let figure = exists.then(|| s.delivered.clone())?;
+    Some(Figure { ci95: figure.ci95.filter(|_| !several_levels(m)), ..figure })
 }
 
 pub fn why_no_interval(m: &Measurement) -> String {

@@ -47,8 +47,10 @@ pub struct ScreenRow {
     pub lost: Option<Lost>,
     /// The unit of both figures; I/Os per second for a disk's random I/O.
     pub unit: String,
-    /// Half the width of the interval as a share: `1.9 %`.
+    /// Half the width of the headline's interval as a share: `1.9 %`.
     pub within: Option<String>,
+    /// The 95 % interval of the delivered figure, which `check` tests: `75.48–105.8`.
+    pub delivered_interval: Option<String>,
     /// `3 trials`, where they are too few for an interval.
     pub few: Option<String>,
     /// The comparison with the ceiling.
@@ -140,6 +142,12 @@ fn table(parts: &[&ScreenPart]) -> Table {
         .keys()
         .number(first, |r| if only_delivered(r) { "-".into() } else { value(r) })
         .when(first == UNDISTURBED[0], |table| table.explained(UNDISTURBED[0], UNDISTURBED[1]))
+        // A ± and an interval are next to the figure that they belong to.
+        .number("±", |r| match only_delivered(r) {
+            true => None,
+            false => r.within.clone().or_else(|| r.few.clone()),
+        })
+        .spare(if delivered { 2 } else { 3 })
         .when(delivered, |table| {
             table.number("delivered", |r| match only_delivered(r) {
                 true => value(r),
@@ -147,17 +155,20 @@ fn table(parts: &[&ScreenPart]) -> Table {
                 false => r.delivered.clone().into(),
             })
         })
-        .number("±", |r| r.within.clone().or_else(|| r.few.clone()))
-        .spare(1)
+        .when(has(|r| r.delivered_interval.is_some()), |table| {
+            let few = |r: &&ScreenRow| r.few.clone().filter(|_| only_delivered(r));
+            let interval = move |r: &&ScreenRow| r.delivered_interval.clone().or_else(|| few(r));
+            table.number("95 % interval", interval).spare(1)
+        })
         .when(has(|r| r.near.is_some()), |table| {
             let near = |r: &&ScreenRow| match &r.near {
                 Some(near) => Entry::from(format!("{} %", near.percent)).noted(near.note),
                 None => None.into(),
             };
-            table.number("of ceiling", near).spare(2)
+            table.number("of ceiling", near).spare(if delivered { 3 } else { 2 })
         })
         .when(has(|r| r.percentiles.is_some()), |table| {
-            let table = table.number("p50", move |r| percentile(r, 0)).spare(2);
+            let table = table.number("p50", move |r| percentile(r, 0)).spare(3);
             table.number("p99", move |r| percentile(r, 1)).spare(1)
         })
         .column("verdict", |r| match r.value.is_some() || r.verdict != Verdict::Valid {

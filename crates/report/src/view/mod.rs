@@ -93,7 +93,7 @@ pub use timeline::{SIGNS, Timeline};
 pub use workload_figure::{Meter, Near, WorkloadFigure};
 
 pub(crate) use disk::trial_iops;
-pub(crate) use label::{MIXED, figure_word, interval, why_no_trials};
+pub(crate) use label::{MIXED, delivered, figure_word, interval, why_no_trials};
 pub(crate) use noise::COLUMNS as NOISE_COLUMNS;
 pub(crate) use num::median;
 pub(crate) use series::{both_on_axis, mark_at};

@@ -54,6 +54,11 @@ fn meanings(parts: &[ScreenPart], spread: f64) -> String {
 const ROOFLINE_KEY: &str = "Flat lines: peaks of the CPU. Slanted lines: bandwidths of caches and \
     memory. Dashes: ceilings. Crosses: workloads as measured.";
 
+/// The parts that only other formats have.
+const LONGER: &str = "Too long for a terminal, in report.html and by --format markdown --all: tables \
+    of single trials (Exp 1, Average, Std Dev), windows of the rounds, both ends of a network, how \
+    each workload works, the machine's facts, derivations of the ceilings, and the method.";
+
 /// The full report of a run.
 pub(super) fn blocks(
     run: &Run,
@@ -68,6 +73,7 @@ pub(super) fn blocks(
     out.add("noise", time(run, true));
     out.add("roofline", roofs(run));
     out.add("findings", findings_section(findings));
+    out.add_for(Audience::Terminal, "elsewhere", LONGER.to_owned());
     out.add_for(Audience::Document, "machine", machine(run));
     out.add_for(Audience::Document, "ceilings", ceilings(groups));
     out.add_for(
@@ -102,6 +108,7 @@ pub(super) fn at_end(groups: &[Group], summary: &Summary, more: &str) -> Vec<Blo
             optional(&trust.stopped),
             trust.sentence.clone(),
             optional(&first.got),
+            optional(&first.placed),
             optional(&trust.time),
         ],
     );
@@ -146,7 +153,7 @@ fn machine_and_verdicts(out: &mut Blocks, run: &Run, summary: &Summary) {
     let trust = &summary.trust;
     let over_time = summary.over_time.iter().map(|t| Rich::toned(Tone::Strong, t.as_str()));
     let answer = Rich::toned(Tone::Strong, trust.sentence.as_str());
-    let got = summary.first.got.iter().map(Rich::from);
+    let got = summary.first.got.iter().chain(&summary.first.placed).map(Rich::from);
     let time = trust.time.iter().map(|t| Rich::toned(Tone::Quiet, t.as_str()));
     let answer = over_time.chain([answer]).chain(got).chain(time);
     out.add_for(Audience::Text, "machine", host::sentence(&run.host));

@@ -1,7 +1,7 @@
 //! A run's report in short: what a reader needs before any table. Terminal and Markdown lay out as
 //! much of it as fits, and name the rest.
 
-use proofmark_model::{FigureKind, Measurement, Run, Summary};
+use proofmark_model::{Measurement, Run, Summary};
 
 use super::columns::{Columns, Entry};
 use super::findings::FindingGroup;
@@ -10,7 +10,7 @@ use super::shared_parts::{efficiency, share_of_ceiling};
 use super::table::Table;
 use super::text::clean;
 use super::workload_figure::{half_width, result_scale};
-use super::{Document, View, conclusions, report};
+use super::{Document, View, conclusions, label, report};
 
 /// The parts of a short report.
 #[derive(Debug)]
@@ -59,13 +59,17 @@ fn results(groups: &[Group]) -> Table {
     };
     let statistic = |row: &Row| shown(row).map(|s| s.headline.as_str().to_owned());
     let delivered = |row: &Row| {
-        let s = shown(row).filter(|s| s.headline != FigureKind::Delivered)?;
+        let s = shown(row)?;
         let scale = result_scale(row.0, row.1, &[s.value()]);
-        scale.number(s.delivered.value.filter(|_| row.1.unit.is_work())?)
+        scale.number(label::delivered(row.1)?.value?)
     };
     let within = |row: &Row| {
         let half = shown(row).filter(|_| interval(row.1).is_some()).and_then(half_width);
         half.ok_or_else(|| why_no_interval(row.1))
+    };
+    let delivered_within = |row: &Row| {
+        let (s, ends) = (shown(row)?, label::delivered(row.1)?.ci95?);
+        result_scale(row.0, row.1, &[s.value()]).tight_interval(ends)
     };
     let share = |(_, m): &Row| match m.efficiency {
         Some(_) => share_of_ceiling(m, efficiency(m)),
@@ -76,9 +80,10 @@ fn results(groups: &[Group]) -> Table {
         .column("workload", |(group, _)| group.name())
         .keys()
         .number("figure", figure)
+        .number("±", within)
         .column("statistic", statistic)
         .number("delivered", delivered)
-        .number("±", within)
+        .number("95 % interval", delivered_within)
         .measured("of ceiling", "%", share)
         .column("verdict", |(_, m)| Entry::from(m.verdict))
         .rows(groups.iter().flat_map(|g| g.all.iter().map(move |m| (g, *m))))

@@ -121,11 +121,48 @@ impl Table {
         Self { rows, notes, ..self.clone() }
     }
 
+    /// The table without the columns in which no row has a value, all for one reason; and the titles
+    /// of these columns with the reason. A table of one row keeps them.
+    pub fn without_empty_columns(&self) -> (Self, Vec<(String, String)>) {
+        let why = |i: usize| {
+            let cells = || self.rows.iter().filter_map(|row| row.cells.get(i));
+            let note = cells().next()?.note?;
+            let is_empty = cells().all(|cell| cell.text == "-" && cell.note == Some(note));
+            let many = is_empty && i >= self.keys && self.rows.len() > 1;
+            self.notes.get(note.checked_sub(1)?).filter(|_| many)
+        };
+        let whys: Vec<Option<&String>> = (0..self.columns.len()).map(why).collect();
+        let named = self.columns.iter().zip(&whys);
+        let empty = named.filter_map(|(c, why)| Some((c.title.clone(), (*why)?.clone()))).collect();
+        let mut table = self.with_columns(|i| whys.get(i).is_none_or(Option::is_none));
+        table.number_notes();
+        (table, empty)
+    }
+
+    /// Keeps the footnotes that cells still have, and counts them anew.
+    fn number_notes(&mut self) {
+        let mut kept: Vec<usize> = Vec::new();
+        for note in self.rows.iter_mut().flat_map(|r| &mut r.cells).filter_map(|c| c.note.as_mut())
+        {
+            let known = kept.iter().position(|old| old == note).unwrap_or_else(|| {
+                kept.push(*note);
+                kept.len() - 1
+            });
+            *note = known + 1;
+        }
+        let note = |old: &usize| self.notes.get(old.checked_sub(1)?).cloned();
+        self.notes = kept.iter().filter_map(note).collect();
+    }
+
     /// The table with the columns that a format shows.
     pub fn seen_by(&self, medium: Medium) -> Self {
         let shown: Vec<bool> = self.columns.iter().map(|c| c.audience.includes(medium)).collect();
+        self.with_columns(|at| shown.get(at).copied().unwrap_or(true))
+    }
+
+    /// The table with the columns whose place `keep` accepts.
+    fn with_columns(&self, keep: impl Fn(usize) -> bool) -> Self {
         let mut table = self.clone();
-        let keep = |at: usize| shown.get(at).copied().unwrap_or(true);
         table.columns = self
             .columns
             .iter()
@@ -133,10 +170,10 @@ impl Table {
             .filter(|(at, _)| keep(*at))
             .map(|(_, c)| c.clone())
             .collect();
-        table.keys = shown.iter().take(self.keys).filter(|shown| **shown).count();
+        table.keys = (0..self.keys).filter(|at| keep(*at)).count();
         for row in &mut table.rows {
             let mut at = 0..;
-            row.cells.retain(|_| at.next().is_none_or(keep));
+            row.cells.retain(|_| at.next().is_none_or(&keep));
         }
         table
     }

@@ -213,17 +213,22 @@ fn table(group: &Group, scale: &Scale) -> Table {
     let figure = figure_of(group);
     let mixed = figure == MIXED;
     let against = if bounded { " against its ceiling" } else { "" };
-    let mut table = keyed(group, &format!("{figure}{against}")).measured(
-        figure,
-        scale.label(),
-        |m: &&Measurement| match &m.summary {
+    // These tables have more columns than a terminal is wide.
+    let wide = |m: &&Measurement| m.subsystem.info().uses_system_calls;
+    let wide = u8::from(group.all.iter().any(wide));
+    let mut table = keyed(group, &format!("{figure}{against}"))
+        .measured(figure, scale.label(), |m: &&Measurement| match &m.summary {
             None => Err(why_no_trials(m)),
             Some(s) => scale.number(s.value()).ok_or_else(|| {
                 let why = s.figure(s.headline).missing.clone();
                 why.unwrap_or_else(|| "the figure is not a finite number".to_owned())
             }),
-        },
-    );
+        })
+        // Next to its figure: delivered has another.
+        .measured("95 % interval", scale.label(), |m| {
+            interval(m).and_then(|i| scale.tight_interval(i)).ok_or_else(|| why_no_interval(m))
+        })
+        .spare(3 * wide);
     if mixed {
         table = table.column("statistic", |m| statistic(m)).explained("statistic", STATISTIC);
     }
@@ -258,14 +263,7 @@ fn table(group: &Group, scale: &Scale) -> Table {
         });
         table = if about.is_empty() { table } else { table.explained(title, about) };
     }
-    // These tables have more columns than a terminal is wide.
-    let wide = |m: &&Measurement| m.subsystem.info().uses_system_calls;
-    let wide = u8::from(group.all.iter().any(wide));
     table
-        .measured("95 % interval", scale.label(), |m| {
-            interval(m).and_then(|i| scale.tight_interval(i)).ok_or_else(|| why_no_interval(m))
-        })
-        .spare(3 * wide)
         .when(bounded, |table| {
             table
                 .measured("ceiling", scale.label(), |m| ceiling(m, |v| scale.number(v)))

@@ -212,7 +212,12 @@ pub fn half_width(s: &Summary) -> Option<String> {
 }
 
 fn interval_words(m: &Measurement, s: &Summary, scale: &Scale) -> String {
-    let trials = counted(s.trials.n, "trial");
+    // An interval of three trials is one of their many rounds.
+    let rounds = m.all_rounds().count();
+    let trials = match rounds > m.trials.len() {
+        true => format!("{} of {}", counted(rounds as u64, "round"), counted(s.trials.n, "trial")),
+        false => counted(s.trials.n, "trial"),
+    };
     match interval(m).and_then(|i| scale.interval(i)) {
         Some(text) => format!("95 % interval {text}, {trials}"),
         None => format!("no interval ({}), {trials}", why_no_interval(m)),

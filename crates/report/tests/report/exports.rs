@@ -110,6 +110,60 @@ fn prometheus_and_openmetrics_read_every_run() {
     }
 }
 
+/// Prometheus sees what `check` tests. A node that lost half its time has the headline of a quiet one.
+#[test]
+fn metrics_show_time_that_was_lost() {
+    let mut run = fixture::run();
+    let mut lost = 0;
+    for m in run.measurements.iter_mut().filter(|m| m.unit.is_work()) {
+        let Some(s) = &mut m.summary else { continue };
+        (s.attainable.value, s.headline) = (Some(s.value()), FigureKind::Attainable);
+        s.delivered.value = Some(0.5 * s.value());
+        s.delivered.ci95 = Some([0.4 * s.value(), 0.6 * s.value()]);
+        for t in &mut m.trials {
+            t.time_account = Some(proofmark_model::TimeAccount {
+                wall_s: 2.0,
+                working_s: 1.0,
+                waiting_s: 0.75,
+                throttled_s: None,
+                stopped_s: 0.25,
+                stolen_s: None,
+                interrupted_s: 0.0,
+                unaccounted_s: 0.0,
+                removed_s: None,
+                edges_s: 0.0,
+            });
+        }
+        lost += usize::from(!m.trials.is_empty());
+    }
+    let all = prometheus::parse(&render("openmetrics", &run)).unwrap();
+    let named = |name: &str| {
+        let name = format!("proofmark_measurement_{name}");
+        all.iter().filter(move |s| s.name == name).collect::<Vec<_>>()
+    };
+    for unit in ["flops_per_second", "operations_per_second"] {
+        let headlines = named(unit);
+        assert!(!headlines.is_empty());
+        for headline in headlines {
+            let one = |name: String| {
+                let here = named(&name).into_iter();
+                let of_it = here.filter(|s| headline.labels.iter().all(|l| s.labels.contains(l)));
+                of_it.map(|s| s.value / headline.value).collect::<Vec<_>>()
+            };
+            assert_eq!(one(format!("delivered_{unit}")), [0.5]);
+            let ends = one(format!("delivered_interval_{unit}"));
+            assert!(ends.len() == 2 && (ends[0] - 0.4).abs() + (ends[1] - 0.6).abs() < 1e-9);
+        }
+    }
+    let shares = named("lost_time_ratio");
+    let sum: f64 = shares.iter().map(|s| s.value).sum();
+    assert!(lost > 5 && (sum - 0.5 * lost as f64).abs() < 1e-9, "{sum} of {lost}");
+    let stopped = |s: &&&prometheus::Series| s.labels.iter().any(|(_, v)| v == "stopped");
+    assert!(shares.iter().filter(stopped).all(|s| s.value == 0.125));
+    let (lines, junit) = (render("jsonl", &run), render("junit", &run));
+    assert!(lines.contains("\"delivered_ci95_low\"") && junit.contains("name=\"delivered\""));
+}
+
 #[test]
 fn text_of_strangers_comes_back_from_a_label() {
     let mut run = fixture::run();

@@ -2,10 +2,10 @@
 
 use proofmark_model::{
     Ceiling, FigureKind, Finding, Measurement, Precision, Probe, Provenance, Run, Severity,
-    StorageKind, Summary, Verdict, key,
+    StorageKind, Subsystem, Summary, Verdict, key,
 };
 use proofmark_report::view::{Lost, ScreenRow, View};
-use proofmark_report::{Options, terminal};
+use proofmark_report::{Options, find, terminal};
 
 use super::dump::Dump;
 use super::fixture;
@@ -79,8 +79,17 @@ fn rows() {
 fn the_end_of_a_run_and_its_summary_are_short() {
     let mut run = fixture::published();
     let text = render("summary", &run);
-    let causes = View::from_run(&run).summary.first.causes.len();
-    assert!(text.lines().count() <= 7 + causes, "{text}");
+    let first = View::from_run(&run).summary.first;
+    let rows: usize = first.parts.iter().map(|part| part.rows.len()).sum();
+    assert!(text.lines().count() <= 7 + first.causes.len() + rows, "{text}");
+    // A ticket's reader sees one result a line.
+    for row in first.parts.iter().flat_map(|part| &part.rows) {
+        let begins = format!("- {}: ", row.name());
+        let lines = text.lines().filter(|line| line.starts_with(&begins));
+        assert_eq!(lines.count(), 1, "{begins}: {text}");
+    }
+    let longest = text.lines().filter(|line| line.starts_with("- ")).map(str::len).max();
+    assert!(longest.unwrap() < 160, "{longest:?}: {text}");
     run.measurements.retain(|m| m.series.is_none());
     let brief = brief(&run, 80);
     assert!(brief.lines().count() <= 30, "{}\n{brief}", brief.lines().count());
@@ -172,4 +181,143 @@ fn a_bar_shows_what_was_delivered() {
     assert_eq!(row(&run).near.unwrap().bar.unwrap().delivered, None);
     assert_eq!(row(&run).lost, Some(Lost::Unknown("no period was seen".to_owned())));
     assert!(render("html", &run).contains("delivered: not known"));
+}
+
+/// Each figure with an interval of its own: the headline's ends are 1 % away from it, those of
+/// delivered 25 % below and 5 % above.
+fn with_two_intervals(mut run: Run) -> Run {
+    for m in &mut run.measurements {
+        let on_cpus = [Subsystem::Cpu, Subsystem::Memory].contains(&m.subsystem);
+        let has_headline = on_cpus && m.unit.is_work() && m.series.is_none();
+        let Some(s) = &mut m.summary else { continue };
+        let headline = s.value();
+        if has_headline && s.headline == FigureKind::Delivered {
+            (s.headline, s.attainable.value) = (FigureKind::Attainable, Some(headline));
+        }
+        for figure in [&mut s.attainable, &mut s.typical] {
+            figure.ci95 = figure.value.map(|v| [0.99 * v, 1.01 * v]);
+        }
+        let delivered = if s.headline == FigureKind::Delivered { headline } else { 0.6 * headline };
+        s.delivered.value = Some(delivered);
+        s.delivered.ci95 = Some([0.75 * delivered, 1.05 * delivered]);
+    }
+    run
+}
+
+/// The tables of a Markdown text: titles, and the cells of each row.
+fn tables(text: &str) -> Vec<(Vec<String>, Vec<Vec<String>>)> {
+    let cells = |line: &str| -> Vec<String> {
+        line.trim_matches('|').split(" | ").map(|cell| cell.trim().to_owned()).collect()
+    };
+    let mut all = Vec::new();
+    let mut lines = text.lines().peekable();
+    while let Some(line) = lines.next() {
+        if line.starts_with('|')
+            && lines
+                .peek()
+                .is_some_and(|next| next.starts_with("| --:") || next.starts_with("| :--"))
+        {
+            lines.next();
+            let mut rows = Vec::new();
+            while let Some(row) = lines.next_if(|row| row.starts_with('|')) {
+                rows.push(cells(row));
+            }
+            all.push((cells(line), rows));
+        }
+    }
+    all
+}
+
+/// A reader takes an interval for that of the figure to its left, and chooses limits by it.
+#[test]
+fn an_interval_is_next_to_the_figure_that_it_is_of() {
+    let number = |cell: &str| cell.split_whitespace().next()?.parse::<f64>().ok();
+    let (mut intervals, mut halves) = (0, 0);
+    for run in fixture::every().map(with_two_intervals) {
+        let options = Options { width: 200, color: false };
+        let short = find("markdown").unwrap().render_short(&run, &options, &MORE).unwrap();
+        for (titles, rows) in tables(&(render("markdown", &run) + &short)) {
+            for at in 1..titles.len() {
+                for row in &rows {
+                    let (Some(left), cell) = (number(&row[at - 1]), &row[at]) else { continue };
+                    if titles[at].starts_with("95 % interval") && titles[at - 1] != "±" {
+                        let Some((low, high)) = cell.split_once('–') else { continue };
+                        let (Some(low), Some(high)) = (number(low), number(high)) else { continue };
+                        let inside = low <= 1.001 * left && left <= 1.001 * high;
+                        assert!(inside, "{}: {left} {cell}: {titles:?} {row:?}", titles[at - 1]);
+                        intervals += 1;
+                    }
+                    let expected = match titles[at - 1].as_str() {
+                        "delivered" => "15.0 %",
+                        "attainable" | "typical" | "undisturbed" => "1.0 %",
+                        _ => continue,
+                    };
+                    if titles[at] == "±" && cell.ends_with('%') {
+                        assert_eq!(cell, expected, "{titles:?} {row:?}");
+                        halves += 1;
+                    }
+                }
+            }
+        }
+    }
+    assert!(intervals > 100 && halves > 20, "{intervals} {halves}");
+}
+
+/// `check` tests delivered: its interval is on the screen also where the terminal is narrow.
+#[test]
+fn a_limit_can_be_chosen_from_a_narrow_screen() {
+    let mut seen = 0;
+    for run in [fixture::run(), fixture::beside(), fixture::memory()].map(with_two_intervals) {
+        let rows = View::from_run(&run).summary.first.parts.into_iter().flat_map(|p| p.rows);
+        let rows: Vec<_> = rows.filter(|r| r.delivered.is_some()).collect();
+        let brief = brief(&run, 80);
+        assert!(brief.lines().all(|line| line.chars().count() <= 80), "{brief}");
+        for row in rows {
+            let interval = row.delivered_interval.clone().unwrap();
+            let line =
+                brief.lines().find(|line| line.starts_with(&format!("{} ", row.name()))).unwrap();
+            let next = format!("{} {interval}", row.delivered.clone().unwrap());
+            let words = line.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(words.contains(&next), "{next}: {brief}");
+            seen += 1;
+        }
+    }
+    assert!(seen > 5, "{seen}");
+}
+
+/// Two runs of one machine may differ by their vCPU placement alone.
+#[test]
+fn the_vcpu_placement_of_memory_loads_is_on_the_first_screen() {
+    let mut run = fixture::memory();
+    let none = View::from_run(&run).summary.first.placed;
+    assert_eq!(none, None, "placements that are not known are not named");
+    let place = |name: &str, ns: Option<f64>, share: f64| proofmark_model::CpuPlacement {
+        name: name.to_owned(),
+        round_trip_s: ns.map(|ns| 1e-9 * ns),
+        rounds: 5,
+        share,
+        figure: None,
+    };
+    for m in run.measurements.iter_mut().filter(|m| m.subsystem == Subsystem::Memory) {
+        let known = place("far (390 ns)", Some(390.0), 0.625);
+        m.cpu_placements = vec![known, place("unknown", None, 0.375)];
+    }
+    let first = View::from_run(&run).summary.first;
+    let rows =
+        first.parts.iter().flat_map(|p| &p.rows).filter(|r| r.workload.starts_with("memory"));
+    let many: Vec<_> = rows.filter(|r| !r.name().contains("1 CPU")).collect();
+    let placed = first.placed.unwrap();
+    assert!(
+        placed.starts_with("vCPU placement of ") && placed.contains("far (390 ns)"),
+        "{placed}"
+    );
+    assert!(many.iter().any(|row| placed.contains(&row.name())), "{placed}");
+    for text in [brief(&run, 100), render("summary", &run), render("terminal", &run)] {
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains(&placed), "{placed}: {text}");
+    }
+    for m in &mut run.measurements {
+        m.cpu_placements = vec![place("unknown", None, 1.0)];
+    }
+    assert_eq!(View::from_run(&run).summary.first.placed, None);
 }

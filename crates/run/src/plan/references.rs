@@ -5,7 +5,7 @@ use std::path::Path;
 
 use proofmark_model::{
     Finding, Host, Params, Plan, PlannedReference, Point, Severity, Unit, format_seconds,
-    format_size, key,
+    format_size, key, or_list,
 };
 use proofmark_reference::{ALL, Installed, Task, Tool};
 
@@ -38,6 +38,9 @@ const LONGEST_S: f64 = 240.0;
 
 /// Maximum seconds of all tools together where the user requested none.
 const LONGEST_UNASKED_S: f64 = 60.0;
+
+/// Maximum number of workloads that a line names.
+const NAMED: usize = 3;
 
 /// Placeholder for the file of a configuration, which does not exist yet.
 const ANY_FILE: &str = "/proc/self/exe";
@@ -97,6 +100,9 @@ impl Choice<'_> {
         for tool in ALL.iter().filter(|tool| self.asks_for(**tool)) {
             let points = self.points_of(*tool, &planned.plan);
             if points.is_empty() {
+                if self.names_alone(tool.id()) {
+                    planned.left_out.push(self.unfit(tool.id(), &planned.plan));
+                }
                 continue;
             }
             let (id, installed) = (tool.id().to_owned(), tool.installed());
@@ -141,6 +147,33 @@ impl Choice<'_> {
     /// True if the request or the profile names the tool.
     fn names(&self, tool: &str) -> bool {
         self.asked.is_some() || self.marked.values().flatten().any(|name| name == tool)
+    }
+
+    /// True if the request names the tool, not all of them.
+    fn names_alone(&self, tool: &str) -> bool {
+        let names = self.asked.as_ref().filter(|names| names.len() < ALL.len());
+        names.is_some_and(|names| names.contains(&tool))
+    }
+
+    /// The line about a tool that repeats no configuration, with those that do.
+    fn unfit(&self, tool: &str, plan: &Plan) -> String {
+        let mut fitting: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        for (at, point) in plan.points.iter().enumerate() {
+            if self.wants(at, plan) || (0..plan.points.len()).all(|at| !self.wants(at, plan)) {
+                let known = fitting.entry(&point.workload).or_default();
+                let more = tools_for(point).into_iter();
+                known.extend(more.filter(|tool| !known.contains(tool)).collect::<Vec<_>>());
+            }
+        }
+        let (none, some): (Vec<_>, Vec<_>) =
+            fitting.iter().partition(|(_, tools)| tools.is_empty());
+        let each = some.iter().map(|(workload, tools)| format!("{workload}: {}", or_list(*tools)));
+        let none = none.iter().map(|(workload, _)| format!("{workload}: no known tool"));
+        let all: Vec<String> = each.chain(none).collect();
+        let more = all.len().saturating_sub(NAMED);
+        let more = if more > 0 { format!("; and {more} more") } else { String::new() };
+        let named = all[..all.len().min(NAMED)].join("; ");
+        format!("{tool} does the work of no configuration here. Tools for {named}{more}")
     }
 
     fn wants(&self, point: usize, plan: &Plan) -> bool {
@@ -210,9 +243,19 @@ impl Choice<'_> {
                 (Some(names), _) if names.is_empty() => {
                     "no reference tool was requested".to_owned()
                 }
-                (_, true) => "no known tool does this work".to_owned(),
-                (_, false) => {
-                    "name a tool with --reference, and this workload, to compare them".to_owned()
+                (asked, is_wanted) => {
+                    let tools = tools_for(&planned.plan.points[point]);
+                    match (tools.is_empty(), asked.as_ref().filter(|_| is_wanted)) {
+                        (true, _) => "no known tool does this work".to_owned(),
+                        (_, Some(asked)) => {
+                            let others = format!("; {} would", or_list(&tools));
+                            format!("{}: no such work{others}", or_list(asked))
+                        }
+                        (_, None) => format!(
+                            "name a tool with --reference, and this workload, to compare them: {}",
+                            or_list(&tools)
+                        ),
+                    }
                 }
             };
             // A missing tool matters little where the user requested none.
@@ -311,6 +354,11 @@ pub fn lengthen(plan: &mut Plan) {
             }
         }
     }
+}
+
+/// The tools that can repeat a configuration.
+fn tools_for(point: &Point) -> Vec<&'static str> {
+    ALL.iter().filter(|tool| test_for(**tool, point).is_some()).map(|tool| tool.id()).collect()
 }
 
 /// The test of a tool that repeats a configuration.

@@ -203,7 +203,7 @@ pub const OTHERS: &[Words] = &[
     ),
     (
         "average",
-        "Columns of published forms: average, standard deviation, best and worst",
+        "Columns of published forms: average, standard deviation (Std Dev), best and worst",
         "As the original tool prints them, over every trial.",
     ),
     ("function", "Column: the function of STREAM", "Copy, scale, add or triad."),

@@ -30,6 +30,66 @@ pub const RESULTS: &[Words] = &[
         "Column: which figure a row shows",
         "attainable, typical or delivered; `proofmark explain` has each. The headline is shown unless a part of the machine's time was too disturbed for it.",
     ),
+    (
+        "mean",
+        "Statistic: the sum of all values divided by their number",
+        "latency_mean of jsonl and disk.fsync.mean of a requirement: the mean time of all timed operations, which rare long ones raise. p50 is their median. In a published table, trial=mean marks a row that is the average of its trials.",
+    ),
+    (
+        "exp",
+        "Column Exp 1, Exp 2, ...: single trials, as published tables number them",
+        "One column per trial, for each number of threads; Average and Std Dev follow. report.html and `proofmark report --format markdown --all` have these tables.",
+    ),
+    (
+        "i_o",
+        "Column I/O: how a disk's file is read and written",
+        "direct (past the page cache) or buffered, with a warm or a cold page cache, and whether the time includes the flush to the device. The columns engine and queue depth say how many I/Os are sent at once.",
+    ),
+    (
+        "giops",
+        "GIOPS: 10^9 integer operations per second",
+        "Published tables call Gop/s of integer workloads GIOPS. IOPS of a disk are something else: I/O operations per second.",
+    ),
+    (
+        "gflops",
+        "GFLOPS: 10^9 floating-point operations per second",
+        "The same unit as GFLOP/s. A fused multiply-add counts as two operations, as in LINPACK.",
+    ),
+    (
+        "lanes",
+        "Word of ceilings: numbers that a vector instruction computes at once, or wire pairs of a link",
+        "avx2 has 4 lanes of 64 bits, avx512 has 8. A PCIe link such as x4 has 4 lanes, each with the rate of its generation.",
+    ),
+    (
+        "channels",
+        "Word of ceilings: memory channels of the machine",
+        "Each channel moves 8 bytes per transfer. The DRAM ceiling is channels x transfers per second x 8 bytes. A virtual machine hides the modules, so the number of channels is then assumed from the CPU's design.",
+    ),
+    (
+        "transfers",
+        "Word of ceilings: transfers per second of a memory channel",
+        "DDR5-6400 makes 6400 million transfers per second, of 8 bytes each per channel.",
+    ),
+    (
+        "loopback",
+        "Network within one machine: client and server are processes of the same system",
+        "No packet reaches a wire, so the rate is that of the CPUs and of memory copies. To measure a network, run `proofmark serve` on another machine and name it with --peer.",
+    ),
+    (
+        "budget",
+        "Option --budget: the time that a run may take",
+        "Within a smaller budget, proofmark takes fewer trials, shorter series and fewer configurations, and the findings plan.budget list what it left out. --dry-run prints the plan with its time.",
+    ),
+    (
+        "reference",
+        "Reference tool: a known program that does the same work, in turn with proofmark",
+        "--reference fio,stream names tools, --reference all takes all that fit. `proofmark list references` has the tools, `proofmark explain TOOL` the workloads of each. The ratio of each pair shows whether both agree.",
+    ),
+    (
+        "load_average",
+        "Line of `proofmark info`: mean number of running tasks over 1, 5 and 15 minutes (load average)",
+        "From /proc/loadavg, before the run.",
+    ),
     ("min", "Column: the shortest time of one operation", "Of all timed operations of the trials."),
     (
         "max",

@@ -115,6 +115,11 @@ pub fn in_short(m: &Measurement, scale: &Scale) -> Option<String> {
     })
 }
 
+/// A time in minutes that is much longer than a series of so many seconds.
+fn minutes(series_s: f64) -> f64 {
+    (10.0 * series_s / 60.0).ceil().clamp(10.0, 1440.0)
+}
+
 /// The conclusion of a series of one level: its trend, or that there is none.
 fn one_level(m: &Measurement, one: &Level, scale: &Scale) -> Option<String> {
     let level = level(one, scale)?;
@@ -126,8 +131,10 @@ fn one_level(m: &Measurement, one: &Level, scale: &Scale) -> Option<String> {
     let Some(interval) = drift.ci95 else {
         return Some(format!(
             "{level}; whether it rose or fell is undecided: {} over {over}, but neighbouring samples \
-             are too much alike for an interval. Measure longer with --for.",
-            signed(drift.share)?
+             are too much alike for an interval. Measure longer: proofmark endure {} --for {}m.",
+            signed(drift.share)?,
+            clean(&m.workload),
+            minutes(drift.seconds)
         ));
     };
     let in_words = format!("95 % interval {} to {}", signed(interval[0])?, signed(interval[1])?);

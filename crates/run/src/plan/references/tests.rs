@@ -221,3 +221,44 @@ fn tools_that_nobody_asked_for_share_a_minute_and_what_does_not_fit_is_named() {
     assert!(hpl.starts_with("hpl is not compared with"), "{hpl}");
     assert_eq!(planned.tools.missing.keys().collect::<Vec<_>>(), [&1, &2]);
 }
+
+/// A user learns which tool to name, or that there is none.
+#[test]
+fn a_tool_that_fits_nothing_is_named_with_those_that_do() {
+    let sequential = Params::default()
+        .with(key::THREADS, 1)
+        .with(key::BLOCK_SIZE, 1_u64 << 20)
+        .with(key::QUEUE_DEPTH, 1)
+        .with(key::ENGINE, "psync")
+        .with(key::DIRECT, "on")
+        .with(key::CACHE, "none");
+    let points = vec![
+        Point { workload: "disk.seq_read".to_owned(), params: sequential },
+        point("cpu.clock", 1),
+    ];
+    let host = host(1 << 40, vec![0, 1]);
+    let make = |tool: &'static str, workloads: &[String]| {
+        let asked = Some(vec![tool]);
+        let choice = Choice { asked: &asked, workloads, marked: &Marked::new(), host: &host };
+        let plan = Plan { points: points.clone(), ..plan(8) };
+        let mut planned = Planned { plan, ..Planned::default() };
+        choice.make(&mut planned);
+        let whys = [0, 1].map(|at| planned.tools.missing[&at].why.clone());
+        (planned.left_out, whys)
+    };
+    let both = ["disk.seq_read".to_owned(), "cpu.clock".to_owned()];
+    let (left_out, [disk, clock]) = make("stream", &both);
+    let [line] = &left_out[..] else { panic!("{left_out:?}") };
+    assert!(line.starts_with("stream does the work of no configuration here"), "{line}");
+    assert!(
+        line.contains("disk.seq_read: fio") && line.contains("cpu.clock: no known tool"),
+        "{line}"
+    );
+    assert!(disk.contains("stream") && disk.contains("fio"), "{disk}");
+    assert_eq!(clock, "no known tool does this work");
+    // A workload that was not named needs a tool that can measure it.
+    let (left_out, [disk, clock]) = make("stream", &both[1..]);
+    assert!(left_out[0].ends_with("cpu.clock: no known tool"), "{left_out:?}");
+    assert!(disk.starts_with("name a tool with --reference") && disk.contains("fio"), "{disk}");
+    assert_eq!(clock, "no known tool does this work");
+}
