@@ -8,7 +8,7 @@ use proofmark_model::{
     word,
 };
 
-use super::library::library_core;
+use super::library;
 use crate::capacity::Capacity;
 use crate::disk::Cached;
 use crate::memory::{array_bytes, cache_at, touched_bytes, traffic};
@@ -96,20 +96,20 @@ pub(super) const CAUSES: &[Cause] = &[
 
 impl Extent {
     /// Returns an explanation of that extent.
-    pub(super) fn explain(self, words: String) -> Option<Explanation> {
+    fn explain(self, words: String) -> Option<Explanation> {
         Some(Explanation { words, extent: self })
     }
 }
 
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Side {
+enum Side {
     Ours,
     Theirs,
 }
 
 impl Compared<'_> {
     /// The side with the better result.
-    pub(super) fn ahead(&self) -> Side {
+    fn ahead(&self) -> Side {
         if (self.ratio > 1.0) == (self.ours.better == Better::Higher) {
             Side::Ours
         } else {
@@ -351,6 +351,18 @@ fn differing(c: &Compared) -> Option<Explanation> {
     } else {
         Extent::Open.explain(format!("the tool ran with {}", each.join(", ")))
     }
+}
+
+/// Explains that proofmark is faster if it used a wider instruction set than the library's kernels.
+fn library_core(c: &Compared) -> Option<Explanation> {
+    let ours = Isa::from_params(&c.ours.params).filter(|_| c.ahead() == Side::Ours)?;
+    let (core, theirs) = library::narrower(&c.tool.version, ours)?;
+    Extent::Open.explain(format!(
+        "{} runs its kernels for another core, {core} ({}), but proofmark used {}",
+        c.tool.tool,
+        theirs.name(),
+        ours.name()
+    ))
 }
 
 /// Explains the difference if the slower of the two was disturbed. A disturbance of the faster one

@@ -1,9 +1,6 @@
-//! Cause `library_core`: a library runs its kernels for another core, with narrower vectors than
-//! proofmark's.
+//! The core whose kernels a library of linear algebra runs, as its version names it.
 
 use proofmark_model::Isa;
-
-use super::causes::{Compared, Explanation, Extent, Side};
 
 /// The instruction set of a library's kernels, by the core that the library names them after.
 /// OpenBLAS and BLIS choose that core as they start, and fall back to an older one for a CPU that
@@ -26,20 +23,10 @@ fn core(version: &str) -> Option<(&str, Isa)> {
     KERNELS.iter().find(|(_, names)| named(names)).map(|(isa, _)| (core, *isa))
 }
 
-/// Explains that proofmark is faster if it used a wider instruction set than the library's kernels.
-pub(super) fn library_core(c: &Compared) -> Option<Explanation> {
-    let (core, theirs) = core(&c.tool.version)?;
-    let ours = Isa::from_params(&c.ours.params)?;
+/// The core and instruction set of the library's kernels, if they are narrower than `ours`.
+pub(super) fn narrower(version: &str, ours: Isa) -> Option<(&str, Isa)> {
     let at = |isa: Isa| Isa::ALL.iter().position(|one| *one == isa);
-    if c.ahead() != Side::Ours || at(theirs) >= at(ours) {
-        return None;
-    }
-    Extent::Open.explain(format!(
-        "{} runs its kernels for another core, {core} ({}), but proofmark used {}",
-        c.tool.tool,
-        theirs.name(),
-        ours.name()
-    ))
+    core(version).filter(|(_, theirs)| at(*theirs) < at(ours))
 }
 
 #[cfg(test)]
