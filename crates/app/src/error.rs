@@ -148,7 +148,7 @@ pub const STATUSES: &[Status] = &[
     status(
         Code::Undecided,
         &["check"],
-        "Nothing fails, but something is undecided. A result: its figures and rounds contradict each other. The comparison: fewer than half of the baseline's results could be judged, or last-good finds no baseline. A requirement: its limit lies within the figure's 95 % interval, or its result is suspect, invalid or not measured. Measure again on a quiet machine (run --wait-quiet) or with more --trials, or set a limit outside the interval.",
+        "Nothing fails, but something is undecided. A result: its figures and its rounds lead to different conclusions. The comparison: fewer than half of the baseline's results could be judged, or last-good finds no baseline. A requirement: its limit lies within the figure's 95 % interval, or its result is suspect, invalid or not measured. Measure again on a quiet machine (run --wait-quiet) or with more --trials, or set a limit outside the interval.",
     ),
     status(Code::Undecided, &["fleet"], "A node is unverified, and none is slow."),
     stopped(

@@ -83,7 +83,7 @@ pub const OTHERS: &[Words] = &[
     (
         "smallest_detectable_slowdown",
         "Column: how much slower B would have to be to be noticed",
-        "From the intervals and the margin of both runs.",
+        "From the intervals and the margin of both runs, for the headline and for delivered. In a table of subsystems that of the median result.",
     ),
     ("what", "Column: fact of the machine that differs", "Such as CPU, kernel, governor."),
     (
