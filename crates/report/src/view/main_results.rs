@@ -156,8 +156,7 @@ fn table(parts: &[&ScreenPart]) -> Table {
             })
         })
         .when(has(|r| r.delivered_interval.is_some()), |table| {
-            let few = |r: &&ScreenRow| r.few.clone().filter(|_| only_delivered(r));
-            let interval = move |r: &&ScreenRow| r.delivered_interval.clone().or_else(|| few(r));
+            let interval = |r: &&ScreenRow| r.delivered_interval.clone().or_else(|| r.few.clone());
             table.number("95 % interval", interval).spare(1)
         })
         .when(has(|r| r.near.is_some()), |table| {

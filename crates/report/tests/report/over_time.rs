@@ -47,6 +47,25 @@ fn trends() {
     insta::assert_snapshot!(out.text);
 }
 
+/// Only `endure` has --for: a reader of a profile's series needs the whole command.
+#[test]
+fn a_series_that_is_too_short_names_the_command_of_a_longer_one() {
+    let mut run = fixture::endured();
+    edit_series(&mut run, |s| {
+        s.levels.truncate(1);
+        s.changes.clear();
+    });
+    trend(&mut run, -1e-4, [-0.9, 0.9]);
+    for format in ["terminal", "markdown", "html"] {
+        let text = render(format, &run).replace('\u{a0}', " ");
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let options = text.matches("--for ").count();
+        let commands =
+            text.matches("Measure longer: proofmark endure cpu.mix.float --for ").count();
+        assert!(commands > 0 && options == commands, "{format}: {options}, {commands}");
+    }
+}
+
 #[test]
 fn timelines() {
     let mut out = Dump::default();

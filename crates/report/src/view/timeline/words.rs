@@ -115,9 +115,11 @@ pub fn in_short(m: &Measurement, scale: &Scale) -> Option<String> {
     })
 }
 
-/// A time in minutes that is much longer than a series of so many seconds.
-fn minutes(series_s: f64) -> f64 {
-    (10.0 * series_s / 60.0).ceil().clamp(10.0, 1440.0)
+/// The command that measures much longer than a series of so many seconds. It is named in full: only
+/// one command has that option.
+fn longer(m: &Measurement, series_s: f64) -> String {
+    let minutes = (10.0 * series_s / 60.0).ceil().clamp(10.0, 1440.0);
+    format!("Measure longer: proofmark endure {} --for {minutes}m", clean(&m.workload))
 }
 
 /// The conclusion of a series of one level: its trend, or that there is none.
@@ -131,10 +133,9 @@ fn one_level(m: &Measurement, one: &Level, scale: &Scale) -> Option<String> {
     let Some(interval) = drift.ci95 else {
         return Some(format!(
             "{level}; whether it rose or fell is undecided: {} over {over}, but neighbouring samples \
-             are too much alike for an interval. Measure longer: proofmark endure {} --for {}m.",
+             are too much alike for an interval. {}.",
             signed(drift.share)?,
-            clean(&m.workload),
-            minutes(drift.seconds)
+            longer(m, drift.seconds)
         ));
     };
     let in_words = format!("95 % interval {} to {}", signed(interval[0])?, signed(interval[1])?);
@@ -155,9 +156,9 @@ fn one_level(m: &Measurement, one: &Level, scale: &Scale) -> Option<String> {
         format!("{level}; it changed by {} over {over} ({in_words}).", signed(drift.share)?)
     } else {
         format!(
-            "{level}; whether it rose or fell is undecided: {} over {over} ({in_words}). Measure \
-             longer with --for.",
-            signed(drift.share)?
+            "{level}; whether it rose or fell is undecided: {} over {over} ({in_words}). {}.",
+            signed(drift.share)?,
+            longer(m, drift.seconds)
         )
     })
 }
