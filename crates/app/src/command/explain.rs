@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use anyhow::Result;
 use proofmark_judge::checks::Class;
+use proofmark_judge::fleet::compared_facts;
 use proofmark_model::{
     FactId, Host, Parameter, ParameterKind, Plan, Probe, WorkloadSpec, and_list, counted,
     format_size,
@@ -136,6 +137,16 @@ fn example(id: &str) -> String {
                 "\nThe objects of jsonl, by \"event\":\n\n{}",
                 wrap(&rows, width(), &" ".repeat(10))
             )
+        }
+        "fleet" => {
+            let list =
+                |facts: &[FactId]| facts.iter().map(|f| f.as_str()).collect::<Vec<_>>().join(", ");
+            let [kind, others] = compared_facts();
+            let lines = [("Same in a group:", kind), ("Compared within it:", others)];
+            let line = |(title, facts): (&str, Vec<FactId>)| {
+                wrap(&format!("{title} {}\n", list(&facts)), width(), "  ")
+            };
+            format!("\n{}", lines.map(line).join("\n"))
         }
         "exit_status" => {
             let rows = columns(error::STATUSES.iter().map(|s| (s.number(), s.line())));

@@ -156,8 +156,9 @@ impl Screen {
             true => joined(&node.names, ", "),
             false => named(node.names.iter().map(String::as_str)),
         };
-        let begins = node.names.first().is_some_and(|name| node.text.starts_with(name.as_str()));
-        let text = if begins { node.text.clone() } else { joined([&names, &node.text], ": ") };
+        let text = if self.whole { &node.text } else { &node.brief };
+        let begins = node.names.first().is_some_and(|name| text.starts_with(name.as_str()));
+        let text = if begins { text.clone() } else { joined([&names, text], ": ") };
         self.cut(&text, most, |text| vec![node.marked(&text).into()])
     }
 
@@ -182,7 +183,8 @@ impl Screen {
         let (shown, rest) = groups.split_at(shown);
         let one = |g: &Group| {
             let differences = joined(&g.differences, "; ");
-            let about = if differences.is_empty() { &g.facts } else { &differences };
+            let facts = if self.whole { &g.facts } else { &g.brief_facts };
+            let about = if differences.is_empty() { facts } else { &differences };
             let left_out = g.not_judged.as_deref().unwrap_or_default();
             let name = joined([&*g.name, &*g.size], ", ");
             let differ = joined(&g.differing, "; ");
@@ -190,6 +192,7 @@ impl Screen {
                 self.item(&name, about, most),
                 self.item("Facts that differ", &differ, most.max(2)),
                 self.item("Not judged", left_out, most),
+                self.item("Unknown facts", if self.whole { &g.unknown } else { "" }, most),
             ]
             .concat()
         };
