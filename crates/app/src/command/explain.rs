@@ -41,7 +41,8 @@ pub fn texts(word: &str) -> Vec<String> {
     let id = words::id_of(word);
     let is_it = |known: &str| known == word || known == id;
     let entries = ids::all().filter(|entry| is_it(entry.id())).map(text);
-    let columns = words().filter(|words| is_it(words.0)).map(|words| explain(*words));
+    let columns = words().filter(|words| is_it(words.0));
+    let columns = columns.map(|words| explain(*words) + &example(words.0));
     let facts = FactId::ALL.iter().filter(|fact| words::normal(fact.as_str()) == id);
     let facts =
         facts.map(|fact| explain((fact.as_str(), "Fact of the machine or the run", fact.about())));

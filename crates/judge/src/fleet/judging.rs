@@ -80,7 +80,7 @@ pub(super) fn sentences(figures: &[FleetFigure], nodes: usize) -> Vec<String> {
         let more = more.map_or_else(String::new, |more| format!(" and {more}"));
         format!(
             "fewer than {} nodes have enough rounds at {}{more} to judge it",
-            fewest_values(nodes),
+            if f.subsystem.info().has_server { FEWEST_NODES } else { fewest_values(nodes) },
             f.title
         )
     });

@@ -103,8 +103,18 @@ pub(super) fn no_network(fleet: &Fleet, group: usize) -> Option<String> {
 /// Required figures of a node with too few usable rounds.
 pub(super) struct Few {
     pub(super) sentence: String,
-    /// True if the cause lies in the node, not in the other nodes or in load.
-    pub(super) is_own: bool,
+    pub(super) cause: FewCause,
+}
+
+/// Cause of too few usable rounds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum FewCause {
+    /// The node itself.
+    Own,
+    /// Other nodes of its group lack the figure.
+    Others,
+    /// Other load.
+    Load,
 }
 
 /// Describes the required figures with too few usable rounds, in one sentence.
@@ -121,7 +131,7 @@ pub(super) fn too_few(fleet: &Fleet, group: usize, place: usize, node: &Node) ->
         .planned(fleet.groups[group].nodes[place], fleet.lines.figures[number as usize].key.pass());
     let more = others(few.iter().map(|(f, _)| *f), figure);
     let more = more.map_or_else(String::new, |more| format!(", and too few at {more}"));
-    let (is_own, why) = why_few(fleet, group, node, figure, (number, planned));
+    let (cause, why) = why_few(fleet, group, node, figure, (number, planned));
     let sentence = format!(
         "{} ({}) has {} of {planned}, {} are needed{more}: {why}",
         figure.title,
@@ -129,7 +139,7 @@ pub(super) fn too_few(fleet: &Fleet, group: usize, place: usize, node: &Node) ->
         counted(u64::from(figure.strips[place].usable), "usable round"),
         rounds_needed(planned),
     );
-    Some(Few { sentence, is_own })
+    Some(Few { sentence, cause })
 }
 
 /// The node's own reason why it has no value of a result that most nodes of its group have and that
@@ -161,15 +171,14 @@ pub(super) fn without_result(fleet: &Fleet, group: usize, node: &Node) -> Option
     Some(format!("{}: {}", lines.figures[lost.figure as usize].title(), why(lost)?))
 }
 
-/// The reason why a figure lacks rounds: a text of its results, else the missing rounds; and true if
-/// it lies in the node.
+/// The reason why a figure lacks rounds, and its text: that of its results, else the missing rounds.
 fn why_few(
     fleet: &Fleet,
     group: usize,
     node: &Node,
     figure: &FleetFigure,
     (number, planned): (u32, usize),
-) -> (bool, String) {
+) -> (FewCause, String) {
     let seen: Vec<_> = node.usable(fleet.lines.figures[number as usize].key.pass()).collect();
     let cells: Vec<&Cell> = seen.iter().filter_map(|(_, seen)| seen.cell(number)).collect();
     if let Some(cell) = cells.iter().find(|cell| cell.invalid) {
@@ -178,27 +187,33 @@ fn why_few(
             || "the results are invalid".to_owned(),
             |found| format!("invalid: {}", found.message),
         );
-        return (true, why);
+        return (FewCause::Own, why);
     }
     if let Some(why) = cells.iter().find_map(|cell| cell.missing.as_ref()) {
-        return (true, why.to_string());
+        return (FewCause::Own, why.to_string());
     }
     if seen.len() < rounds_needed(planned) {
         let verb = agree(seen.len() as u64, ["counts", "count"]);
-        return (true, format!("it sent {} that {verb}", counted(seen.len() as u64, "round")));
+        return (
+            FewCause::Own,
+            format!("it sent {} that {verb}", counted(seen.len() as u64, "round")),
+        );
     }
     if cells.iter().filter(|cell| cell.usable(figure.kind).is_some()).count()
         >= rounds_needed(planned)
     {
         let key = &fleet.lines.figures[number as usize].key;
         let least = fewest_holders(key, fleet.groups[group].nodes.len());
-        return (false, format!("fewer than {least} nodes of its group have the others"));
+        return (
+            FewCause::Others,
+            format!("fewer than {least} nodes of its group have the others"),
+        );
     }
     if figure.kind == FigureKind::Attainable && !cells.is_empty() {
-        return (false, "other load ran in every trial".to_owned());
+        return (FewCause::Load, "other load ran in every trial".to_owned());
     }
     let left_out = seen.iter().find_map(|(_, seen)| seen.left_out.as_deref());
-    (true, left_out.unwrap_or("it sent no such result").to_owned())
+    (FewCause::Own, left_out.unwrap_or("it sent no such result").to_owned())
 }
 
 /// Describes lost rounds of a node that has enough others, such as those with a crashed worker. One

@@ -353,9 +353,11 @@ fn dry_run(args: &FleetRunArgs, way: Way, round_s: f64) -> Result<Outcome> {
         print(&(serde_json::to_string_pretty(&job)? + "\n"))?;
         return Ok(Outcome::Done);
     }
+    // Slurm has one command for all nodes, and one that copies the program.
+    let has_one_each = matches!(way, Way::Ssh(..)) && !args.all;
     let launcher = launcher(args, way, round_s, &|| false)?;
     let commands = launcher.commands();
-    let shown = if args.all { commands.len() } else { commands.len().min(1) };
+    let shown = if has_one_each { commands.len().min(1) } else { commands.len() };
     let mut text = format!("# {}\n", duration(args, launcher.nodes().len() as u32, round_s));
     commands.iter().take(shown).for_each(|command| text += &format!("{command}\n"));
     let rest = counted((commands.len() - shown) as u64, "other command");

@@ -70,7 +70,7 @@ fn programs_of_all_rounds_are_named_but_not_our_own() {
     let busy = |node: usize, line: &mut NodeRound| {
         if node == 1 {
             scale(&mut line.figures[0], [1.0, 0.5]);
-            let other = if line.round % 2 == 0 { "gcc 30.0 %, " } else { "" };
+            let other = if line.round.is_multiple_of(2) { "gcc 30.0 %, " } else { "" };
             line.programs = Some(format!("exe 120.0 %, {other}rustc 45.0 %, proofmark 9.0 %"));
             line.time_account =
                 line.time_account.map(|t| TimeAccount { working_s: 5.0, waiting_s: 5.0, ..t });
