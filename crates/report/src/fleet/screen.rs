@@ -72,7 +72,7 @@ impl Screen {
         let mut room = lines.saturating_sub(taken);
         let mut problems = self.links(&all.links, most);
         room = room.saturating_sub(self.height(&problems));
-        let nodes = self.nodes(&all.nodes, most, room.saturating_sub(FOR_FIGURES));
+        let nodes = self.most_nodes(&all.nodes, most, room.saturating_sub(FOR_FIGURES));
         room = room.saturating_sub(self.height(&nodes));
         let notes = self.notes(&all.notes, most.min(2), room.saturating_sub(FOR_FIGURES));
         room = room.saturating_sub(self.height(&notes));
@@ -131,9 +131,21 @@ impl Screen {
         shown.chain(self.item("and others", &rest, 1)).collect()
     }
 
-    /// Returns nodes that are not healthy, worst first, in so many lines.
-    fn nodes(&self, nodes: &[Problem], most: usize, room: usize) -> Vec<Item> {
+    /// Returns all nodes that are not healthy, with texts as long as they have room for, of at least
+    /// two lines; of too many the first ones.
+    fn most_nodes(&self, nodes: &[Problem], most: usize, room: usize) -> Vec<Item> {
+        let most = most.min(LONGEST);
+        let screens =
+            |least: usize| (least.min(most)..=most).rev().map(|most| self.nodes(nodes, most, room));
+        let found = screens(2).find(|(shown, _)| *shown == nodes.len());
+        let found = found.or_else(|| screens(1).find(|(shown, _)| *shown > 0));
+        found.or_else(|| screens(1).last()).unwrap_or_default().1
+    }
+
+    /// Returns nodes that are not healthy, worst first, in so many lines, and how many there are.
+    fn nodes(&self, nodes: &[Problem], most: usize, room: usize) -> (usize, Vec<Item>) {
         let mut left = room;
+        let mut shown = 0;
         let mut out = Vec::new();
         for (at, node) in nodes.iter().enumerate() {
             let is_last = at + 1 == nodes.len();
@@ -145,9 +157,10 @@ impl Screen {
                 break;
             }
             left -= lines;
+            shown += 1;
             out.extend(one);
         }
-        out
+        (shown, out)
     }
 
     /// Returns `✗ slow  n3: reaches 92 % of its group at Triad`.
