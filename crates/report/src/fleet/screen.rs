@@ -139,7 +139,7 @@ impl Screen {
             |least: usize| (least.min(most)..=most).rev().map(|most| self.nodes(nodes, most, room));
         let found = screens(2).find(|(shown, _)| *shown == nodes.len());
         let found = found.or_else(|| screens(1).find(|(shown, _)| *shown > 0));
-        found.or_else(|| screens(1).last()).unwrap_or_default().1
+        found.unwrap_or_else(|| self.nodes(nodes, 1, room)).1
     }
 
     /// Returns nodes that are not healthy, worst first, in so many lines, and how many there are.
