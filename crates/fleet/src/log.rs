@@ -7,7 +7,7 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
 use proofmark_model::{
-    FLEET_SCHEMA, FleetLine, FleetPlan, PairsAgain, Pass, RoundRobin, clean_excerpt,
+    FLEET_SCHEMA, FleetLine, FleetPlan, NodesAgain, PairsAgain, Pass, RoundRobin, clean_excerpt,
 };
 use proofmark_process::BoundedLines;
 use rustix::fs::OFlags;
@@ -125,7 +125,7 @@ pub struct ResumeState {
     pub(crate) round_robin: Option<RoundRobin>,
     /// Pairs of their second pass, if they were decided.
     pub(crate) pairs_again: Option<PairsAgain>,
-    /// Nodes that are asked again from the first round on.
+    /// Nodes that are asked again from the first round on, and have open rounds.
     pub(crate) again: BTreeSet<String>,
 }
 
@@ -144,9 +144,17 @@ impl ResumeState {
     /// Collects the state from the lines of a fleet's file.
     pub fn from_lines(lines: impl IntoIterator<Item = FleetLine>) -> Self {
         let mut known = Self::default();
+        let mut rounds = 0;
         for line in lines {
             let turn = match line {
-                FleetLine::Plan(_) => continue,
+                FleetLine::Plan(plan) => {
+                    rounds = plan.rounds;
+                    continue;
+                }
+                FleetLine::MeasureAgain(again) => {
+                    known.forget(again.nodes.into_iter().collect());
+                    continue;
+                }
                 FleetLine::NodesAgain(again) => {
                     known.nodes_again = Some(again.nodes);
                     continue;
@@ -182,18 +190,41 @@ impl ResumeState {
             }
             known.turns.push(turn);
         }
+        let again = std::mem::take(&mut known.again);
+        let is_open = |node: &String| {
+            rounds_done(&known, Pass::First, std::slice::from_ref(node), rounds) < rounds
+        };
+        known.again = again.into_iter().filter(is_open).collect();
         known
     }
 
-    /// Forgets what these nodes did, so that they are asked again from the first round on. The
-    /// second pass is decided anew.
-    pub fn ask_again(&mut self, nodes: BTreeSet<String>) {
-        if nodes.is_empty() {
-            return;
+    /// Records in the file that these nodes measure again from the first round on, and forgets what
+    /// they did. The second passes are decided anew.
+    pub fn ask_again(&mut self, nodes: BTreeSet<String>, log: &mut FleetLog) -> io::Result<()> {
+        if !nodes.is_empty() {
+            let line = NodesAgain { nodes: nodes.iter().cloned().collect() };
+            log.append(&FleetLine::MeasureAgain(line))?;
+            self.forget(nodes);
         }
-        self.turns.retain(|turn| turn.pass.of_pairs() || !nodes.contains(&turn.node));
-        self.nodes_again = None;
-        self.again = nodes;
+        Ok(())
+    }
+
+    /// Forgets what these nodes did, in pairs too. Pairs that were planned without them are planned
+    /// anew.
+    fn forget(&mut self, nodes: BTreeSet<String>) {
+        let is_planned = |plan: &RoundRobin| nodes.iter().all(|node| plan.has(node));
+        if !self.round_robin.as_ref().is_none_or(is_planned) {
+            self.round_robin = None;
+            self.turns.retain(|turn| !turn.pass.of_pairs());
+            self.pairs.clear();
+        }
+        self.turns.retain(|turn| {
+            let mut names = [Some(&turn.node), turn.partner.as_ref()].into_iter().flatten();
+            !names.any(|name| nodes.contains(name))
+        });
+        self.pairs.retain(|(.., pair)| !pair.iter().any(|name| nodes.contains(name)));
+        (self.nodes_again, self.pairs_again) = (None, None);
+        self.again.extend(nodes);
     }
 
     /// True if a pair has an answer or a failure.

@@ -22,6 +22,12 @@ use pairs::PairHistory;
 
 /// Maximum of queued lines from nodes.
 const QUEUE: usize = 8192;
+/// Time in which a stop that ended connections arrives here too, and the time after which it is
+/// waited for again.
+const STOP_DELAY: Duration = Duration::from_millis(300);
+const STOP_APART: Duration = Duration::from_secs(3);
+/// Interval between checks whether the user has stopped the fleet.
+const STEP: Duration = Duration::from_millis(100);
 /// Interval of keep-alive messages to nodes.
 const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(60);
 
@@ -84,6 +90,7 @@ pub fn measure(fleet: Fleet, launcher: &mut dyn Launcher) -> Result<(), Unfinish
         addresses: BTreeMap::new(),
         pairs: PairHistory::default(),
         last_keep_alive: Instant::now(),
+        last_wait_for_stop: None,
     };
     let all = coordinator.fleet.plan.nodes.clone();
     coordinator.await_hellos(&all)?;
@@ -116,6 +123,8 @@ struct Coordinator<'a> {
     pairs: PairHistory,
     /// Time of the last keep-alive message.
     last_keep_alive: Instant,
+    /// Time when a failure last made it wait for a stop.
+    last_wait_for_stop: Option<Instant>,
 }
 
 /// Identifies a round by its pass and number.
@@ -159,7 +168,11 @@ impl Coordinator<'_> {
             let left = here.iter().filter(|node| !self.gone.contains(*node)).count();
             let again = if pass == Pass::Again { " second pass:" } else { "" };
             let each = begun.elapsed().as_secs_f64() / f64::from(round - done);
-            let time = time_left(each * f64::from(rounds - round));
+            let mut time = time_left(each * f64::from(rounds - round));
+            if pass == Pass::First {
+                // It has at most as many nodes.
+                time += &second_pass(each * f64::from(rounds));
+            }
             self.print(&format!(
                 "[{round}/{rounds}]{again} {left} of {} nodes answered{time}",
                 nodes.len()
@@ -181,7 +194,7 @@ impl Coordinator<'_> {
         while !waiting.is_empty() {
             let Some(event) = self.next((begun, limit), &mut late)? else { break };
             let (node, answer) = match self.interpret(event)? {
-                NodeEvent::Nothing | NodeEvent::Hello(_) | NodeEvent::Copying(..) => continue,
+                NodeEvent::Nothing | NodeEvent::Hello(..) | NodeEvent::Copying(..) => continue,
                 NodeEvent::Gone(node, reason) => (node, Err((reason, true))),
                 NodeEvent::Answer(node, answer) => {
                     let own = &self.fleet.plan.tool;
@@ -220,7 +233,6 @@ impl Coordinator<'_> {
         (begun, limit): (Instant, Duration),
         late: &mut usize,
     ) -> Result<Option<Event>, Unfinished> {
-        const STEP: Duration = Duration::from_millis(100);
         loop {
             if (self.fleet.stopped)() {
                 return Err(Unfinished::Stopped);
@@ -275,10 +287,9 @@ impl Coordinator<'_> {
                         NodeEvent::Gone(node, "it sent a second hello".to_owned())
                     }
                     Ok(Some(Answer::Hello { tool, boot_id, .. })) => {
-                        let mismatch = tool.mismatch(&self.fleet.plan.tool);
-                        match mismatch.or_else(|| self.same_machine(&node, boot_id)) {
+                        match tool.mismatch(&self.fleet.plan.tool) {
                             Some(reason) => NodeEvent::Gone(node, reason),
-                            None => NodeEvent::Hello(node),
+                            None => self.hello(node, boot_id),
                         }
                     }
                     Ok(Some(answer)) => NodeEvent::Answer(node, answer),
@@ -287,13 +298,27 @@ impl Coordinator<'_> {
         })
     }
 
-    /// Returns that another node has this boot id, hence runs on the same machine. `None` on a
-    /// testbed, where all nodes do.
-    fn same_machine(&mut self, node: &str, boot_id: Option<String>) -> Option<String> {
-        let boot_id = boot_id.filter(|_| self.fleet.plan.testbed.is_none())?;
-        let other = self.boots.entry(boot_id).or_insert_with(|| node.to_owned());
-        let same = || format!("it is the same machine as {other}: both names lead to one kernel");
-        (other != node).then(same)
+    /// Takes the hello of a node. Nodes with one boot id run on the same machine, which on a testbed
+    /// all do: of several the first in the plan stays, whichever answered first.
+    fn hello(&mut self, node: String, boot_id: Option<String>) -> NodeEvent {
+        let Some(boot_id) = boot_id.filter(|_| self.fleet.plan.testbed.is_none()) else {
+            return NodeEvent::Hello(node, None);
+        };
+        let Some(other) = self.boots.insert(boot_id.clone(), node.clone()) else {
+            return NodeEvent::Hello(node, None);
+        };
+        let same = |as_node: &str| {
+            format!("it is the same machine as {as_node}: both names lead to one kernel")
+        };
+        let is_first = self.fleet.plan.nodes.iter().find(|name| **name == node || **name == other)
+            == Some(&node);
+        if is_first {
+            let reason = same(&node);
+            return NodeEvent::Hello(node, Some((other, reason)));
+        }
+        let reason = same(&other);
+        self.boots.insert(boot_id, other);
+        NodeEvent::Gone(node, reason)
     }
 
     /// Adds what a node without a hello printed, which is the work of its start files.
@@ -313,6 +338,7 @@ impl Coordinator<'_> {
         reason: String,
         gone: bool,
     ) -> Result<(), Unfinished> {
+        self.wait_for_stop()?;
         let (pass, round) = round_id;
         let partner = match work {
             Some(NodeTask::Pair { partner, .. }) => Some(partner.clone()),
@@ -329,6 +355,20 @@ impl Coordinator<'_> {
         }
         let node = node.to_owned();
         self.log_line(FleetLine::Failure(NodeFailure { node, partner, pass, round, reason, gone }))
+    }
+
+    /// Waits a moment before a node is blamed. What stops this program may end its connections
+    /// first: a signal to all processes of a job or a terminal.
+    fn wait_for_stop(&mut self) -> Result<(), Unfinished> {
+        let waits = self.last_wait_for_stop.is_none_or(|last| last.elapsed() > STOP_APART);
+        let begun = Instant::now();
+        while waits && begun.elapsed() < STOP_DELAY && !(self.fleet.stopped)() {
+            std::thread::sleep(STEP / 4);
+        }
+        if waits {
+            self.last_wait_for_stop = Some(Instant::now());
+        }
+        if (self.fleet.stopped)() { Err(Unfinished::Stopped) } else { Ok(()) }
     }
 
     fn log_line(&mut self, line: FleetLine) -> Result<(), Unfinished> {
@@ -352,10 +392,18 @@ fn batches(mut nodes: Vec<String>, at_once: Option<u32>, round: u32) -> Vec<Vec<
 
 /// Describes the time that the rounds left are expected to take; empty without any.
 fn time_left(seconds: f64) -> String {
+    if seconds > 0.0 { format!(", about {} left", about(seconds)) } else { String::new() }
+}
+
+/// Describes the time of the second pass, which takes place if a node looks slow.
+fn second_pass(seconds: f64) -> String {
+    format!("; if a node looks slow, up to {} for a second pass", about(seconds))
+}
+
+fn about(seconds: f64) -> String {
     match seconds {
-        s if s <= 0.0 => String::new(),
-        s if s < 90.0 => format!(", about {} s left", s.ceil()),
-        s => format!(", about {} min left", (s / 60.0).ceil()),
+        s if s < 90.0 => format!("{} s", s.ceil()),
+        s => format!("{} min", (s / 60.0).ceil()),
     }
 }
 
@@ -363,7 +411,8 @@ fn time_left(seconds: f64) -> String {
 enum NodeEvent {
     Nothing,
     Copying(String, Copied),
-    Hello(String),
+    /// A node's hello, and another name of its machine with the reason why that is not measured.
+    Hello(String, Option<(String, String)>),
     Answer(String, Answer),
     Gone(String, String),
 }

@@ -24,7 +24,11 @@ pub enum FleetLine {
     Round(Box<NodeRound>),
     /// A node without a result in a round, or from that round on.
     Failure(NodeFailure),
-    /// The nodes that are to measure again.
+    /// Nodes that are to measure everything again, such as repaired ones: their earlier lines of
+    /// every pass do not count.
+    MeasureAgain(NodesAgain),
+    /// The nodes of the second pass. A later such line replaces it: earlier results of the second
+    /// pass of other nodes do not count.
     NodesAgain(NodesAgain),
     /// The nodes that are to measure the network in pairs.
     RoundRobin(RoundRobin),
@@ -135,6 +139,11 @@ impl RoundRobin {
         met.map(|[a, b]| if round.is_multiple_of(2) { [a, b] } else { [b, a] }).collect()
     }
 
+    /// Returns true if a node is in a group.
+    pub fn has(&self, node: &str) -> bool {
+        self.groups.iter().flatten().any(|name| name == node)
+    }
+
     /// Returns in how many of the planned rounds a node of a group of `nodes` has a partner.
     pub fn planned(&self, nodes: usize, node: usize) -> usize {
         (1..=self.rounds).filter(|round| Self::left_out(nodes, *round) != Some(node)).count()
@@ -155,10 +164,10 @@ impl RoundRobin {
     }
 }
 
-/// The nodes that measure once more.
+/// Nodes that measure once more.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NodesAgain {
-    /// Nodes that looked slow, and some of their group.
+    /// The nodes by name; in a second pass those that looked slow, and some of their group.
     pub nodes: Vec<String>,
 }
 

@@ -38,6 +38,9 @@ pub struct FleetGroup {
     /// Further facts in which its nodes differ.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub differing: Vec<DifferingFact>,
+    /// Names of facts that no node reports, so that they are not compared.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unknown: Vec<String>,
     /// Differences from the largest group; empty for that one.
     pub differences: Vec<GroupDifference>,
     /// The group's nodes by name, in the order of the plan.
@@ -162,8 +165,8 @@ pub struct FleetFigure {
     /// True if it is required and its margin is at most 15 %, which is narrow enough to call a node
     /// level. A node may be slow at any figure that has a margin.
     pub judged: bool,
-    /// Median over the rounds of the median over the group's nodes, in the unit; null where no
-    /// round has one.
+    /// Median over the rounds of the median over the group's nodes, in the unit; where nodes are not
+    /// compared, the median of their values. Null without any.
     pub median: Option<f64>,
     /// Standard deviation between the group's nodes, as a share, of the round that decides: the 7th
     /// of 8 from below. It is robust, and moderated by the other figures of the subsystem. Null for
@@ -271,6 +274,10 @@ pub struct FleetNode {
     /// The slowdown of a slow node and its cause, in a sentence that starts with its name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<String>,
+    /// True if a reason lies in the node itself. False if it is in all nodes, such as load that they
+    /// share.
+    #[serde(default)]
+    pub to_fix: bool,
     /// Figures at which it is slow, or slow and not confirmed, worst first.
     pub figures: Vec<NodeSlowAt>,
     /// Rounds of the first pass in which it sent a result.

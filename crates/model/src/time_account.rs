@@ -80,6 +80,8 @@ pub struct TimeCause {
 impl TimeCause {
     /// The name of time that a quota took.
     pub const THROTTLED: &'static str = "throttled";
+    /// The names of time that other programs took.
+    pub const BY_OTHER_PROGRAMS: [&'static str; 2] = ["other processes", "waiting for a CPU"];
 
     const ALL: [Self; 6] = [
         Self {

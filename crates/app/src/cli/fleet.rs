@@ -128,7 +128,8 @@ pub struct FleetRunArgs {
     pub resume: Option<PathBuf>,
     /// With --resume: measure these nodes again, such as repaired ones
     ///
-    /// Their new results replace the old ones. The second pass follows from them
+    /// Their earlier results do not count any more, in either pass and in pairs. The second pass is
+    /// decided anew
     #[arg(
         hide_short_help = true,
         long,
@@ -140,9 +141,9 @@ pub struct FleetRunArgs {
     /// Print every node by name, and whole texts
     #[arg(long, help_heading = "Output")]
     pub all: bool,
-    /// Print the commands, or the Job, and stop
+    /// Print the expected time and the command of a node, or the Job, and stop
     ///
-    /// For a Job without -N, kubectl counts the ready nodes
+    /// With --all, the commands of all nodes. For a Job without -N, kubectl counts the ready nodes
     #[arg(long, help_heading = "Output")]
     pub dry_run: bool,
     /// ssh with your options, split as in a shell, such as 'ssh -p 2222'

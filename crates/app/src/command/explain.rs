@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use anyhow::Result;
 use proofmark_judge::checks::Class;
+use proofmark_judge::fleet::compared_facts;
 use proofmark_model::{
     FactId, Host, Parameter, ParameterKind, Plan, Probe, Unit, WorkloadSpec, and_list, counted,
     format_size,
@@ -45,7 +46,8 @@ pub fn texts(word: &str) -> Vec<String> {
         let here = ids::entries(topic).into_iter().filter(|entry| is_it(entry.id()));
         here.map(|entry| text(topic, entry)).collect::<Vec<_>>()
     });
-    let columns = words().filter(|words| is_it(words.0)).map(|words| explain(*words));
+    let columns = words().filter(|words| is_it(words.0));
+    let columns = columns.map(|words| explain(*words) + &example(words.0));
     let facts = FactId::ALL.iter().filter(|fact| words::normal(fact.as_str()) == id);
     let facts =
         facts.map(|fact| explain((fact.as_str(), "Fact of the machine or the run", fact.about())));
@@ -214,6 +216,16 @@ fn example(id: &str) -> String {
                 "\nThe objects of jsonl, by \"event\":\n\n{}",
                 wrap(&rows, width(), &" ".repeat(10))
             )
+        }
+        "fleet" => {
+            let list =
+                |facts: &[FactId]| facts.iter().map(|f| f.as_str()).collect::<Vec<_>>().join(", ");
+            let [kind, others] = compared_facts();
+            let lines = [("Same in a group:", kind), ("Compared within it:", others)];
+            let line = |(title, facts): (&str, Vec<FactId>)| {
+                wrap(&format!("{title} {}\n", list(&facts)), width(), "  ")
+            };
+            format!("\n{}", lines.map(line).join("\n"))
         }
         "exit_status" => {
             let rows = columns(error::STATUSES.iter().map(|s| (s.number(), s.line())));

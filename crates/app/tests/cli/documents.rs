@@ -41,7 +41,7 @@ fn pages(folder: &Path) -> Vec<PathBuf> {
     files.filter(|path| path.extension().is_some_and(|e| e == "md")).collect()
 }
 
-fn document(name: &str) -> String {
+pub fn document(name: &str) -> String {
     fs::read_to_string(root().join(name)).unwrap()
 }
 

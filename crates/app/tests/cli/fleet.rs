@@ -91,3 +91,31 @@ fn only_nodes_of_the_fleet_are_asked_again() {
     let ended = dir.run(&["fleet", "report", "fleet", "--all"]).with(5);
     assert!(ended.stdout.contains("launcher ssh"), "{}", ended.stdout);
 }
+
+#[test]
+fn a_dry_run_has_the_time_and_one_command_and_with_all_every_command() {
+    let dir = Folder::new();
+    let run = ["fleet", "run", "--ssh", "n[1-6]", "--at-once", "3", "--dry-run"];
+    let brief = dir.run(&run).with(0).stdout;
+    assert!(brief.starts_with("# 6 nodes, 8 rounds of up to "), "{brief}");
+    assert!(brief.contains(" for a second pass\n"), "{brief}");
+    assert!(brief.ends_with("# and 5 other commands like it; --all prints them\n"), "{brief}");
+    let commands = |text: &str| text.matches("ssh ").count();
+    let whole = dir.run(&[&run[..], &["--all"]].concat()).with(0).stdout;
+    assert!((1..=6).all(|node| whole.contains(&format!(" n{node} "))), "{whole}");
+    assert_eq!(commands(&whole), 6 * commands(&brief), "{whole}");
+}
+
+#[test]
+fn the_facts_that_are_compared_are_on_two_pages() {
+    let dir = Folder::new();
+    let explained = dir.run(&["explain", "fleet"]).with(0).stdout.replace("\n  ", " ");
+    let method = super::documents::document("METHOD.md").replace('\n', " ");
+    let [kind, others] = proofmark_judge::fleet::compared_facts();
+    for fact in kind.iter().chain(&others) {
+        assert!(explained.contains(fact.as_str()), "{}: {explained}", fact.as_str());
+    }
+    for fact in others {
+        assert!(method.contains(fact.as_str()), "METHOD.md lacks {}", fact.as_str());
+    }
+}

@@ -128,12 +128,6 @@ const WORDS: usize = 64 << 10;
 /// Maximum bytes of an answer: a cluster's description of 10 000 nodes.
 const LONGEST: usize = 256 << 20;
 
-/// Options of a launcher's process. It is in the terminal's process group, so that Ctrl-C reaches
-/// it too.
-fn in_group() -> StartOptions {
-    StartOptions { own_group: false, ..StartOptions::default() }
-}
-
 fn command(words: &[String]) -> Result<(&str, Command), String> {
     let (program, arguments) = words.split_first().ok_or("no command is given")?;
     let mut command = Command::new(program);
@@ -142,18 +136,26 @@ fn command(words: &[String]) -> Result<(&str, Command), String> {
 }
 
 /// Starts a command with piped input and output. `errors` is the way to read its standard error.
+/// It has a process group of its own: Ctrl-C and timeout(1) stop this program, which then ends it.
 fn start_piped(words: &[String], errors: Stream) -> Result<ChildProcess, String> {
     let (program, mut command) = command(words)?;
     let (input, output) = (Input::Piped, Stream::Lines(LONGEST_LINE));
-    let options = StartOptions { input, output, errors, ..in_group() };
+    let options = StartOptions { input, output, errors, ..StartOptions::default() };
     ChildProcess::start(&mut command, options).map_err(|e| format!("cannot run {program}: {e}"))
 }
 
-/// Runs a command and returns its answer.
+/// Runs a command and returns its answer. It is in the terminal's process group, so that Ctrl-C ends
+/// it too.
 fn ask(words: &[String], input: &[u8], within: Duration) -> Result<Answer, String> {
     let (program, mut command) = command(words)?;
     let (output, errors) = (Stream::Head(LONGEST), Stream::Tail(WORDS));
-    let options = StartOptions { input: Input::Piped, output, errors, ..in_group() };
+    let options = StartOptions {
+        input: Input::Piped,
+        output,
+        errors,
+        own_group: false,
+        ..StartOptions::default()
+    };
     proofmark_process::ask(&mut command, options, input, within)
         .map_err(|e| format!("cannot run {program}: {e}"))
 }

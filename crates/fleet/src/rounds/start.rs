@@ -23,7 +23,14 @@ impl Coordinator<'_> {
             match self.interpret(event)? {
                 NodeEvent::Nothing => {}
                 NodeEvent::Copying(node, copied) => copies.add(node, copied, begun),
-                NodeEvent::Hello(node) => drop(waiting.remove(&node)),
+                NodeEvent::Hello(node, twin) => {
+                    waiting.remove(&node);
+                    if let Some((other, reason)) =
+                        twin.filter(|(other, _)| !self.gone.contains(other))
+                    {
+                        self.fail_to_start(&other, reason)?;
+                    }
+                }
                 NodeEvent::Gone(node, reason) => {
                     waiting.remove(&node);
                     self.fail_to_start(&node, reason)?;

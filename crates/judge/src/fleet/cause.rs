@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use proofmark_model::{
     Better, FactId, FactScope, FigureKind, FleetFigure, FleetNode, FleetStrip, NodeFact,
-    NodeSlowAt, Pass, StripOutcome, Subsystem, TimeAccount, clean_excerpt,
+    NodeSlowAt, Pass, StripOutcome, Subsystem, TimeAccount, TimeCause, clean_excerpt,
 };
 
 use super::lines::{Cell, Found, Node};
 use super::words::{others, percent, slowness};
-use super::{Fleet, groups};
+use super::{Fleet, groups, programs};
 use crate::statistics::median;
 use crate::words::counted;
 
@@ -24,6 +24,9 @@ const LONGEST_FINDING: usize = 240;
 const CEILING: f64 = 0.03;
 /// Facts that limit the speed of a node.
 const LIMITS: [FactId; 2] = [FactId::CpuQuota, FactId::IoLimits];
+/// Values of a fact without a limit, and of one that the system does not report.
+const NO_LIMIT: &str = "none";
+pub(super) const UNKNOWN: &str = "unknown";
 /// Facts of a disk, which explain nothing else.
 const OF_DISK: [FactId; 5] =
     [FactId::Disk, FactId::FileSystem, FactId::MountOptions, FactId::IoScheduler, FactId::IoLimits];
@@ -41,33 +44,34 @@ pub(super) fn sentence(
     let worst = worst(&judged.figures, &confirmed)?;
     let figure = &judged.figures[worst.figure];
     let number = judged.numbers[worst.figure];
-    let nodes: Vec<&Node> =
-        fleet.groups[group].nodes.iter().map(|n| &fleet.lines.nodes[*n]).collect();
-    let own = *nodes.get(place)?;
-    let rest: Vec<&Node> =
-        nodes.iter().enumerate().filter(|(i, _)| *i != place).map(|(_, n)| *n).collect();
     let FleetFigure { subsystem, better, .. } = *figure;
-    let sides = Sides { own, rest, number, subsystem, better };
+    let sides = Sides { number, subsystem, better, ..Sides::new(fleet, group, place)? };
     let mut parts =
         vec![format!("{}: {}", node.name, slowness(figure, f64::from(worst.ratio), "its group"))];
     let more = others(confirmed.iter().map(|slow| &judged.figures[slow.figure]), figure);
     parts.extend(more.map(|more| format!("and is slow at {more}")));
     let causes = [
-        sides.fact(true),
+        sides.limit(),
         sides.time(),
         sides.partners(&figure.strips[place]),
         sides.finding(),
         sides.ceiling(),
         sides.bottleneck(),
-        sides.fact(false),
+        sides.other_fact(),
     ];
     let mut causes: Vec<String> = causes.into_iter().flatten().take(CAUSES).collect();
     if causes.is_empty() {
         causes.push("cause unknown: nothing that it reports differs from its group".to_owned());
     }
     let slow = [parts.join(" ")].into_iter();
-    let without_load = without_load(&judged.figures, worst.figure, place);
+    let is_limited = sides.quota().is_some() || sides.is_throttled();
+    let without_load = without_load(&judged.figures, worst.figure, place, is_limited);
     Some(slow.chain(causes).chain(without_load).collect::<Vec<_>>().join("; "))
+}
+
+/// A limit of speed that a node has and its group does not, such as a CPU quota.
+pub(super) fn limit(fleet: &Fleet, group: usize, place: usize) -> Option<String> {
+    Sides::new(fleet, group, place)?.limit()
 }
 
 /// The worst figure; for a result that is slow in both figures, the delivered one.
@@ -81,20 +85,53 @@ fn worst<'a>(figures: &[FleetFigure], slow: &[&'a NodeSlowAt]) -> Option<&'a Nod
     delivered.or(Some(worst))
 }
 
-/// States whether the machine is slow without other load, for a node that is slow at what it
-/// delivers.
-fn without_load(figures: &[FleetFigure], worst: usize, place: usize) -> Option<String> {
+/// States whether the machine is slow without what takes its time, for a node that is slow at what
+/// it delivers. A quota is the node's own limit, no other load, and does not go away with it.
+fn without_load(
+    figures: &[FleetFigure],
+    worst: usize,
+    place: usize,
+    is_limited: bool,
+) -> Option<String> {
     let delivered = figures.get(worst).filter(|f| f.kind == FigureKind::Delivered)?;
     let same =
         |f: &&FleetFigure| f.kind == FigureKind::Attainable && f.result() == delivered.result();
     let strip = figures.iter().find(same)?.strips.get(place)?;
     match strip.outcome {
+        StripOutcome::Level if is_limited => {
+            Some("in the time that its quota leaves it is as fast as its group".to_owned())
+        }
         StripOutcome::Level => Some("without other load it is as fast as its group".to_owned()),
         StripOutcome::Slow | StripOutcome::SlowNotConfirmed => {
             let share = percent(f64::from(strip.ratio?));
-            Some(format!("even without other load it reaches {share} of its group"))
+            let without =
+                if is_limited { "in the time that its quota leaves" } else { "without other load" };
+            Some(format!("even {without} it reaches {share} of its group"))
         }
         _ => None,
+    }
+}
+
+/// A fact in which a node differs from most of its group.
+struct Differing<'a> {
+    id: Option<FactId>,
+    fact: &'a NodeFact,
+    usual: &'a str,
+}
+
+impl Differing<'_> {
+    /// Returns true if the value of a limit is one.
+    fn is_limit(&self) -> bool {
+        ![NO_LIMIT, UNKNOWN].contains(&self.fact.value.as_str())
+    }
+}
+
+/// Describes a fact that differs: `CPU quota of 1 CPU`, `disk old, its group has new`.
+fn describe(Differing { id, fact, usual }: Differing) -> String {
+    let NodeFact { what, value, .. } = fact;
+    match (id, usual) {
+        (Some(FactId::CpuQuota), NO_LIMIT) => format!("{what} of {value}"),
+        (_, usual) => format!("{what} {value}, its group has {usual}"),
     }
 }
 
@@ -125,9 +162,44 @@ impl<'a> Sides<'a> {
         })
     }
 
-    /// The first fact that may explain it, on which most of the group agree and the node differs;
-    /// of the limits or of the others.
-    fn fact(&self, limits: bool) -> Option<String> {
+    /// A node of a group, at any figure.
+    fn new(fleet: &'a Fleet, group: usize, place: usize) -> Option<Self> {
+        let nodes = &fleet.groups[group].nodes;
+        let node = |place: &usize| &fleet.lines.nodes[*place];
+        let own = node(nodes.get(place)?);
+        let rest = nodes.iter().map(node).filter(|node| node.place != own.place).collect();
+        Some(Self { own, rest, number: 0, subsystem: Subsystem::Disk, better: Better::Higher })
+    }
+
+    /// A limit of speed that the node has and its group does not.
+    fn limit(&self) -> Option<String> {
+        let limit = self.fact(|id| LIMITS.contains(&id))?;
+        limit.is_limit().then(|| describe(limit))
+    }
+
+    /// A fact without a direct effect on speed.
+    fn other_fact(&self) -> Option<String> {
+        Some(describe(self.fact(|id| !LIMITS.contains(&id))?))
+    }
+
+    /// Its CPU quota, if its group has another one or none.
+    fn quota(&self) -> Option<Differing<'a>> {
+        self.fact(|id| id == FactId::CpuQuota).filter(Differing::is_limit)
+    }
+
+    /// Returns true if a CPU quota took much more of its threads' time than of its group's.
+    fn is_throttled(&self) -> bool {
+        let share = |node: &'a Node| {
+            let taken = taken(node)?;
+            Some(taken.get(TimeCause::THROTTLED).map_or(0.0, |(share, _)| *share))
+        };
+        let group: Vec<f64> = self.rest.iter().filter_map(|node| share(node)).collect();
+        share(self.own).is_some_and(|own| own - median(&group).unwrap_or(0.0) >= TIME)
+    }
+
+    /// The first fact of this kind that may explain it, on which most of the group agree and the node
+    /// differs.
+    fn fact(&self, is_kind: impl Fn(FactId) -> bool) -> Option<Differing<'a>> {
         let facts = |node: &'a Node| match self.subsystem.info().has_server {
             true => node.facts_in_pairs(),
             false => groups::facts(node),
@@ -137,26 +209,18 @@ impl<'a> Sides<'a> {
             let values = of_group.iter().filter_map(|facts| facts.iter().find(|f| f.what == what));
             most_common(values.map(|f| f.value.as_str()), of_group.len())
         };
-        let may = |id: Option<FactId>| {
+        let may = |id: FactId| {
             let may_be = |scope| self.subsystem.info().facts.contains(&scope);
-            (id != Some(FactId::NetworkInterface) || may_be(FactScope::Network))
-                && (!id.is_some_and(|id| OF_DISK.contains(&id)) || may_be(FactScope::Storage))
+            (id != FactId::NetworkInterface || may_be(FactScope::Network))
+                && (!OF_DISK.contains(&id) || may_be(FactScope::Storage))
         };
-        let limit = |id: Option<FactId>| id.is_some_and(|id| LIMITS.contains(&id));
-        let own = facts(self.own)?;
-        let differs = own
-            .iter()
-            .filter(|f| !f.groups)
-            .map(|f| (FactId::named(&f.what), f))
-            .filter(|(id, _)| may(*id) && limit(*id) == limits)
-            .find_map(|(id, fact)| {
-                let usual = usual(&fact.what).filter(|usual| *usual != fact.value)?;
-                Some((id, fact, usual))
-            });
-        let (id, NodeFact { what, value, .. }, usual) = differs?;
-        Some(match (id, usual) {
-            (Some(FactId::CpuQuota), "none") => format!("{what} of {value}"),
-            (_, usual) => format!("{what} {value}, its group has {usual}"),
+        let own = facts(self.own)?.iter().filter(|f| !f.groups);
+        let mut own = own.map(|f| (FactId::named(&f.what), f));
+        own.find_map(|(id, fact)| {
+            // A fact that this program does not know may be anything.
+            let fits = id.map_or_else(|| is_kind(FactId::Kernel), |id| may(id) && is_kind(id));
+            let usual = usual(&fact.what).filter(|usual| fits && *usual != fact.value)?;
+            Some(Differing { id, fact, usual })
         })
     }
 
@@ -173,8 +237,7 @@ impl<'a> Sides<'a> {
         };
         let worst = own.iter().map(beyond).max_by(|a, b| a.0.total_cmp(&b.0))?;
         let (beyond, name, share, words) = worst;
-        let waited = ["other processes", "waiting for a CPU"].contains(&name);
-        let programs = self.programs().filter(|_| waited);
+        let programs = programs::named([self.own]).filter(|_| programs::took(name));
         let programs = programs.map_or_else(String::new, |p| format!("; {p} of one CPU"));
         let usual = percent(usual(name));
         (beyond >= TIME).then(|| {
@@ -183,11 +246,6 @@ impl<'a> Sides<'a> {
                 percent(share)
             )
         })
-    }
-
-    /// Other programs, as its last round with such a report names them.
-    fn programs(&self) -> Option<&'a str> {
-        self.own.usable(Pass::First).filter_map(|(_, seen)| seen.programs.as_deref()).last()
     }
 
     /// The most severe finding in at least half of its rounds and in less than half of the group's.

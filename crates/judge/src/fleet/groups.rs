@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use proofmark_model::{DifferingFact, FactId, FactValue, GroupDifference, NodeFact, Pass};
 
+use super::cause::UNKNOWN;
 use super::lines::{Lines, Node};
 use super::rule::FEWEST_NODES;
 
@@ -47,6 +48,25 @@ impl Group {
             (!others.is_empty()).then(|| DifferingFact { what: what.to_owned(), usual, others })
         };
         names.into_iter().filter_map(differing).collect()
+    }
+
+    /// Names of facts that none of its nodes reports, in the order of the first node's.
+    pub(super) fn unknown(&self, lines: &Lines) -> Vec<String> {
+        let nodes = self.nodes.iter().map(|place| &lines.nodes[*place]);
+        let unknown = |node: &Node| -> Vec<String> {
+            let kind = self.facts.iter().filter(|f| f.value == UNKNOWN);
+            let others = other_facts(node).into_iter().filter(|f| f.value == UNKNOWN);
+            let mut names: Vec<String> = kind.chain(others).map(|f| f.what.clone()).collect();
+            // Without pairs no node knows its interface to the others.
+            if node.facts_in_pairs().is_none() {
+                names.push(FactId::NetworkInterface.as_str().to_owned());
+            }
+            names
+        };
+        let mut all = nodes.map(unknown);
+        let mut names = all.next().unwrap_or_default();
+        all.for_each(|own| names.retain(|name| own.contains(name)));
+        names
     }
 
     /// Facts that differ from the largest group.

@@ -28,7 +28,9 @@ pub(super) fn collect(lines: impl IntoIterator<Item = FleetLine>) -> Result<Line
             (FleetLine::Round(round), Some(intake)) => intake.round(*round),
             (FleetLine::Failure(failure), Some(intake)) => intake.failure(&failure),
             (FleetLine::RoundRobin(round_robin), Some(intake)) => intake.round_robin(round_robin),
-            (FleetLine::NodesAgain(_) | FleetLine::PairsAgain(_), Some(_)) => {}
+            (FleetLine::MeasureAgain(again), Some(intake)) => intake.forget(&again.nodes),
+            (FleetLine::NodesAgain(again), Some(intake)) => intake.second_pass(&again.nodes),
+            (FleetLine::PairsAgain(_), Some(_)) => {}
             (_, None) => return Err("the first line is not the plan".to_owned()),
         }
     }
@@ -114,6 +116,41 @@ impl Intake {
         new
     }
 
+    /// Forgets the earlier lines of nodes that measure again, in pairs too. Pairs that were planned
+    /// without them are planned anew.
+    fn forget(&mut self, names: &[String]) {
+        let lines = &mut self.lines;
+        let places: BTreeSet<usize> =
+            names.iter().filter_map(|n| self.nodes.get(n)).copied().collect();
+        let is_planned = |plan: &RoundRobin| names.iter().all(|name| plan.has(name));
+        let all_pairs = !lines.round_robin.as_ref().is_none_or(is_planned);
+        if all_pairs {
+            lines.round_robin = None;
+        }
+        let forgotten = |ends: &[usize]| all_pairs || ends.iter().any(|end| places.contains(end));
+        lines.pairs_again.retain(|(_, ends), _| !forgotten(ends));
+        lines.boots.values_mut().for_each(|nodes| nodes.retain(|place| !places.contains(place)));
+        for node in &mut lines.nodes {
+            let (place, name) = (node.place, std::mem::take(&mut node.name));
+            if places.contains(&place) {
+                *node = Node { place, ..Node::default() };
+            }
+            node.name = name;
+            for turn in &mut node.pairs {
+                let ends = turn.as_ref().and_then(RoundOutcome::ends).unwrap_or([place; 2]);
+                turn.take_if(|_| forgotten(&ends));
+            }
+            node.failed_again.retain(|(_, ends, _)| !forgotten(ends));
+            node.lost.retain(|(_, pass, ..)| !(all_pairs && pass.of_pairs()));
+        }
+    }
+
+    /// Forgets the second pass of nodes that are not in it any more.
+    fn second_pass(&mut self, names: &[String]) {
+        let left = self.lines.nodes.iter_mut().filter(|node| !node.again.is_empty());
+        left.filter(|node| !names.contains(&node.name)).for_each(|node| node.again.clear());
+    }
+
     /// Keeps the first round robin.
     fn round_robin(&mut self, mut round_robin: RoundRobin) {
         round_robin.rounds = round_robin.rounds.min(RoundRobin::MAX_ROUNDS);
@@ -145,10 +182,13 @@ impl Intake {
 
     fn boot(&mut self, place: usize, id: Option<&str>) {
         let Some(id) = id.map(|id| self.text(id, LONGEST_NAME)) else { return };
-        if let Some(node) = self.lines.nodes.get_mut(place) {
-            node.boot_id = Some(id.clone());
-            self.lines.boots.entry(id).or_default().insert(place);
+        let Some(node) = self.lines.nodes.get_mut(place) else { return };
+        let before = node.boot_id.replace(id.clone());
+        let others = before.and_then(|before| self.lines.boots.get_mut(&before));
+        if let Some(nodes) = others {
+            nodes.remove(&place);
         }
+        self.lines.boots.entry(id).or_default().insert(place);
     }
 
     fn failure(&mut self, line: &NodeFailure) {

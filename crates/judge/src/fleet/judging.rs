@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use proofmark_model::{FleetFigure, NotJudged, TimeCause, agree, and_list};
+use proofmark_model::{FleetFigure, NotJudged, Pass, TimeCause, agree, and_list};
 
-use super::KINDS;
 use super::cause::taken;
 use super::groups::Group;
-use super::lines::Lines;
-use super::rule::{FEWEST_NODES, LIMIT, Ruled};
+use super::lines::{Key, Lines};
+use super::rule::{FEWEST_NODES, LIMIT, Ruled, fewest_values};
 use super::words::{others, percent};
+use super::{KINDS, programs};
 use crate::words::counted;
 
 /// Most results that are named; the others are counted.
@@ -49,7 +49,7 @@ fn within(margin: Option<f64>) -> bool {
 
 /// Returns the reasons why all nodes of a group are unverified, whatever they measured: required
 /// results that no figure can judge.
-pub(super) fn sentences(figures: &[FleetFigure]) -> Vec<String> {
+pub(super) fn sentences(figures: &[FleetFigure], nodes: usize) -> Vec<String> {
     let required = figures.iter().filter(|f| f.required);
     let open: Vec<&FleetFigure> = required
         .filter(|f| !figures.iter().any(|o| o.judged && o.result() == f.result()))
@@ -79,7 +79,8 @@ pub(super) fn sentences(figures: &[FleetFigure]) -> Vec<String> {
         let more = others(none.iter().copied(), f);
         let more = more.map_or_else(String::new, |more| format!(" and {more}"));
         format!(
-            "fewer than {FEWEST_NODES} nodes have enough rounds at {}{more} to judge it",
+            "fewer than {} nodes have enough rounds at {}{more} to judge it",
+            if f.subsystem.info().has_server { FEWEST_NODES } else { fewest_values(nodes) },
             f.title
         )
     });
@@ -142,9 +143,10 @@ fn not_compared(lines: &Lines, group: &Group, holders: &Holders) -> Option<Strin
     // Of many nodes, more than half must have a figure that is compared.
     Some(if all / 2 < FEWEST_NODES {
         let few = counted(most.len() as u64, "node");
+        let least = fewest_holders(&lines.figures[*number as usize].key, all);
         format!(
-            "only {few} have a value of {title} ({kind}), and comparing needs {FEWEST_NODES}: \
-             {without} {lacks} it"
+            "only {few} have a value of {title} ({kind}), and comparing needs {least}: {without} \
+             {lacks} it"
         )
     } else {
         format!(
@@ -153,6 +155,15 @@ fn not_compared(lines: &Lines, group: &Group, holders: &Holders) -> Option<Strin
             most.len()
         )
     })
+}
+
+/// Returns how many nodes of a group must have a figure that is compared.
+pub(super) fn fewest_holders(key: &Key, nodes: usize) -> usize {
+    match key.pass() {
+        // Of three nodes one pair remains, alone in its round.
+        Pass::Pairs => FEWEST_NODES,
+        _ => fewest_values(nodes),
+    }
 }
 
 /// Smallest share of the threads' time, taken by other load from most nodes, that makes a verdict
@@ -176,7 +187,13 @@ pub(super) fn shared_load(lines: &Lines, group: &Group) -> Option<String> {
     let lost = most_reach(sums).filter(|lost| *lost >= SHARED_LOAD)?;
     let total = |(_, (_, shares)): &(&str, (&str, Vec<f64>))| shares.iter().sum::<f64>();
     let main = causes.into_iter().max_by(|a, b| total(a).total_cmp(&total(b)));
-    let main = main.map(|(_, (words, _))| format!(", mostly {words}")).unwrap_or_default();
+    let nodes = || group.nodes.iter().map(|node| &lines.nodes[*node]);
+    let named = |name: &str| programs::named(nodes()).filter(|_| programs::took(name));
+    let main = main.map(|(name, (words, _))| match named(name) {
+        Some(programs) => format!(", mostly {words} ({programs} of one CPU)"),
+        None => format!(", mostly {words}"),
+    });
+    let main = main.unwrap_or_default();
     Some(format!(
         "most nodes lost {} or more of their threads' time{main}: load that all share does not show \
          in a comparison; stop it, and measure again",

@@ -160,6 +160,17 @@ pub(super) enum RoundOutcome {
     Refused(Arc<str>),
 }
 
+impl RoundOutcome {
+    /// The places of the nodes of a pair.
+    pub(super) fn ends(&self) -> Option<[usize; 2]> {
+        match self {
+            Self::Usable(seen) => seen.ends,
+            Self::Failed(_, _, ends) => *ends,
+            Self::Refused(_) => None,
+        }
+    }
+}
+
 /// A line that counts.
 pub(super) struct UsableRound {
     /// Places of the nodes of a pair, first the one that measured.

@@ -20,6 +20,7 @@ mod links;
 mod node;
 mod nodes;
 mod pairs;
+mod programs;
 mod reasons;
 pub mod rule;
 mod second_pass;
@@ -35,7 +36,7 @@ use proofmark_model::{FLEET_REPORT_SCHEMA, FigureKind, FleetGroup, FleetLine, Fl
 
 use groups::Group;
 use lines::Lines;
-pub use node::node_round;
+pub use node::{compared_facts, node_round};
 pub use second_pass::{SecondPass, nodes_again};
 pub use second_pass_pairs::{pair_groups, pairs_again};
 use strips::Judged;
@@ -90,6 +91,7 @@ impl Fleet {
         let report = |(group, judged): (&Group, &Judged)| FleetGroup {
             facts: group.facts.clone(),
             differing: group.differing(&self.lines),
+            unknown: group.unknown(&self.lines),
             differences: largest.map(|l| group.differences(l)).unwrap_or_default(),
             nodes: group.nodes.iter().map(|n| self.lines.nodes[*n].name.clone()).collect(),
             comparable: group.comparable(),

@@ -16,6 +16,9 @@ use crate::words::why_no_result;
 /// Facts of a comparison that decide the kind of a node.
 const KIND: [FactId; 5] =
     [FactId::Cpu, FactId::CoreDesign, FactId::Cores, FactId::Sockets, FactId::ThreadsPerCore];
+/// Further facts that decide it.
+const COUNTS: [FactId; 4] =
+    [FactId::UsableCpus, FactId::Memory, FactId::Kernel, FactId::InstructionSets];
 /// Further facts of a comparison that may explain why a node is slow.
 const MAY_EXPLAIN: [FactId; 12] = [
     FactId::MemoryLimit,
@@ -42,6 +45,13 @@ const SETTINGS: [FactId; 8] = [
     FactId::Firmware,
     FactId::NetworkCards,
 ];
+
+/// Returns the facts in which nodes are compared: those that make a group, and those that only may
+/// explain a difference.
+pub fn compared_facts() -> [Vec<FactId>; 2] {
+    let others = [&[FactId::CpuQuota][..], &MAY_EXPLAIN, &SETTINGS].concat();
+    [[&KIND[..], &COUNTS].concat(), others]
+}
 
 /// The line of a node for a round, from its judged run; for a pair with its partner.
 pub fn node_round(
@@ -102,7 +112,7 @@ fn facts(run: &Run) -> Vec<NodeFact> {
 }
 
 /// Further facts of its kind.
-fn counts(host: &Host) -> [(FactId, String); 4] {
+fn counts(host: &Host) -> impl Iterator<Item = (FactId, String)> {
     let known = |probe: &Probe<String>| probe.get().cloned().unwrap_or_else(unknown);
     let usable = match host.limits.usable_cpus.len() {
         0 => unknown(),
@@ -114,12 +124,13 @@ fn counts(host: &Host) -> [(FactId, String); 4] {
         sets.sort();
         sets.join(" ")
     });
-    [
-        (FactId::UsableCpus, usable),
-        (FactId::Memory, memory.unwrap_or_else(unknown)),
-        (FactId::Kernel, known(&host.os.kernel)),
-        (FactId::InstructionSets, isa.unwrap_or_else(unknown)),
-    ]
+    let values = [
+        usable,
+        memory.unwrap_or_else(unknown),
+        known(&host.os.kernel),
+        isa.unwrap_or_else(unknown),
+    ];
+    COUNTS.into_iter().zip(values)
 }
 
 fn unknown() -> String {

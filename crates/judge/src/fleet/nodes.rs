@@ -4,8 +4,9 @@ use proofmark_model::{
     FleetNode, FleetStrip, NodeSlowAt, NodeState, Pass, StripOutcome, is_quantity,
 };
 
+use super::reasons::{self, FewCause};
 use super::words::percent;
-use super::{Fleet, cause, reasons};
+use super::{Fleet, cause};
 use crate::words::counted;
 
 /// Reports of all nodes, the worst first.
@@ -31,15 +32,28 @@ fn report(fleet: &Fleet, number: usize, place: Option<(usize, usize)>) -> FleetN
         reasons: reasons::from_lines(&fleet.lines, number),
         notes: Vec::new(),
         cause: None,
+        to_fix: false,
         figures: place.map(|place| slow_at(fleet, place)).unwrap_or_default(),
         rounds: count(Pass::First),
         rounds_again: count(Pass::Again),
     };
+    report.to_fix = !report.reasons.is_empty();
     let Some((group, place)) = place else { return report };
     report.reasons.extend(reasons::from_group(fleet, group, node));
-    report.reasons.extend(reasons::too_few(fleet, group, place, node));
+    let few = reasons::too_few(fleet, group, place, node);
+    let (own_few, few) = few.into_iter().partition::<Vec<_>, _>(|few| few.cause == FewCause::Own);
+    report.reasons.extend(own_few.into_iter().map(|few| few.sentence));
     report.reasons.extend(reasons::without_result(fleet, group, node));
+    // A limit of its own explains the most, but alone it is no reason.
+    if !report.reasons.is_empty() {
+        report.reasons.splice(0..0, cause::limit(fleet, group, place));
+    }
+    report.to_fix = !report.reasons.is_empty();
     report.reasons.extend(fleet.judged[group].open.iter().cloned());
+    // Load that all nodes share is said once.
+    let open = !fleet.judged[group].open.is_empty();
+    let few = few.into_iter().filter(|few| !(open && few.cause == FewCause::Load));
+    report.reasons.extend(few.map(|few| few.sentence));
     report.reasons.extend(reasons::no_network(fleet, group));
     let figures = &fleet.judged[group].figures;
     if report.reasons.is_empty()

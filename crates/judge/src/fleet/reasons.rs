@@ -9,6 +9,7 @@ use proofmark_model::{
 
 use super::Fleet;
 use super::groups;
+use super::judging::fewest_holders;
 use super::lines::{Cell, Key, Lines, Node, RoundOutcome};
 use super::rule::FEWEST_NODES;
 use super::words::{difference, others, rounds, slowness};
@@ -99,8 +100,25 @@ pub(super) fn no_network(fleet: &Fleet, group: usize) -> Option<String> {
     (compared && without).then(|| "no result of the network to other nodes".to_owned())
 }
 
+/// Required figures of a node with too few usable rounds.
+pub(super) struct Few {
+    pub(super) sentence: String,
+    pub(super) cause: FewCause,
+}
+
+/// Cause of too few usable rounds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum FewCause {
+    /// The node itself.
+    Own,
+    /// Other nodes of its group lack the figure.
+    Others,
+    /// Other load.
+    Load,
+}
+
 /// Describes the required figures with too few usable rounds, in one sentence.
-pub(super) fn too_few(fleet: &Fleet, group: usize, place: usize, node: &Node) -> Option<String> {
+pub(super) fn too_few(fleet: &Fleet, group: usize, place: usize, node: &Node) -> Option<Few> {
     let judged = &fleet.judged[group];
     let figures = judged.figures.iter().zip(&judged.numbers);
     let few: Vec<(&FleetFigure, u32)> = figures
@@ -113,14 +131,15 @@ pub(super) fn too_few(fleet: &Fleet, group: usize, place: usize, node: &Node) ->
         .planned(fleet.groups[group].nodes[place], fleet.lines.figures[number as usize].key.pass());
     let more = others(few.iter().map(|(f, _)| *f), figure);
     let more = more.map_or_else(String::new, |more| format!(", and too few at {more}"));
-    let why = why_few(fleet, node, figure, (number, planned));
-    Some(format!(
+    let (cause, why) = why_few(fleet, group, node, figure, (number, planned));
+    let sentence = format!(
         "{} ({}) has {} of {planned}, {} are needed{more}: {why}",
         figure.title,
         figure.kind.as_str(),
         counted(u64::from(figure.strips[place].usable), "usable round"),
         rounds_needed(planned),
-    ))
+    );
+    Some(Few { sentence, cause })
 }
 
 /// The node's own reason why it has no value of a result that most nodes of its group have and that
@@ -152,38 +171,49 @@ pub(super) fn without_result(fleet: &Fleet, group: usize, node: &Node) -> Option
     Some(format!("{}: {}", lines.figures[lost.figure as usize].title(), why(lost)?))
 }
 
-/// The reason why a figure lacks rounds: a text of its results, else the missing rounds.
+/// The reason why a figure lacks rounds, and its text: that of its results, else the missing rounds.
 fn why_few(
     fleet: &Fleet,
+    group: usize,
     node: &Node,
     figure: &FleetFigure,
     (number, planned): (u32, usize),
-) -> String {
+) -> (FewCause, String) {
     let seen: Vec<_> = node.usable(fleet.lines.figures[number as usize].key.pass()).collect();
     let cells: Vec<&Cell> = seen.iter().filter_map(|(_, seen)| seen.cell(number)).collect();
     if let Some(cell) = cells.iter().find(|cell| cell.invalid) {
         let found = cell.findings.first();
-        return match found {
-            Some(found) => format!("invalid: {}", found.message),
-            None => "the results are invalid".to_owned(),
-        };
+        let why = found.map_or_else(
+            || "the results are invalid".to_owned(),
+            |found| format!("invalid: {}", found.message),
+        );
+        return (FewCause::Own, why);
     }
     if let Some(why) = cells.iter().find_map(|cell| cell.missing.as_ref()) {
-        return why.to_string();
+        return (FewCause::Own, why.to_string());
     }
     if seen.len() < rounds_needed(planned) {
         let verb = agree(seen.len() as u64, ["counts", "count"]);
-        return format!("it sent {} that {verb}", counted(seen.len() as u64, "round"));
+        return (
+            FewCause::Own,
+            format!("it sent {} that {verb}", counted(seen.len() as u64, "round")),
+        );
     }
     if cells.iter().filter(|cell| cell.usable(figure.kind).is_some()).count()
         >= rounds_needed(planned)
     {
-        return format!("fewer than {FEWEST_NODES} nodes of its group have the others");
+        let key = &fleet.lines.figures[number as usize].key;
+        let least = fewest_holders(key, fleet.groups[group].nodes.len());
+        return (
+            FewCause::Others,
+            format!("fewer than {least} nodes of its group have the others"),
+        );
     }
-    match figure.kind {
-        FigureKind::Attainable if !cells.is_empty() => "other load ran in every trial".to_owned(),
-        _ => "it sent no such result".to_owned(),
+    if figure.kind == FigureKind::Attainable && !cells.is_empty() {
+        return (FewCause::Load, "other load ran in every trial".to_owned());
     }
+    let left_out = seen.iter().find_map(|(_, seen)| seen.left_out.as_deref());
+    (FewCause::Own, left_out.unwrap_or("it sent no such result").to_owned())
 }
 
 /// Describes lost rounds of a node that has enough others, such as those with a crashed worker. One

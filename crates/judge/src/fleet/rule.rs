@@ -41,8 +41,17 @@ const USUAL_FREEDOM: f64 = 4.0;
 const LEAST_OF_BEST: f64 = 0.75;
 /// Standard deviations of a normal distribution in its median absolute deviation.
 pub(super) const MAD_TO_DEVIATION: f64 = 1.482_6;
+/// Factor of k for three nodes, whose median is one of them. With it simulated healthy fleets make
+/// at most [`FALSE_ALARMS`], even if no figure has a fourth node.
+const OF_THREE: f64 = 1.5;
 /// Smallest deviation between nodes, for logarithms of nodes that do not differ at all.
 const LEAST_SPREAD: f64 = 1e-4;
+
+/// Returns how many nodes of a group must have a figure that is compared: 4, of a group of 4 three.
+/// So one node without it does not hide the figure of the others.
+pub fn fewest_values(nodes: usize) -> usize {
+    FEWEST_NODES.min((3 * nodes).div_ceil(4))
+}
 
 /// The speeds of a group's nodes for one figure.
 #[derive(Debug, Clone)]
@@ -80,6 +89,12 @@ impl Rounds {
         self.speeds.len().checked_div(self.rounds).unwrap_or(0)
     }
 
+    /// Fewest values of a round that are compared, and fewest nodes of a figure. Of pairs each node
+    /// counts: two that lost one node are alone.
+    fn fewest(&self) -> usize {
+        if self.of_pairs { FEWEST_NODES } else { fewest_values(self.nodes()) }
+    }
+
     /// The speed that each round's speeds are compared with: the median over the nodes. A slow node
     /// makes its whole pair slow, so a third of the nodes may make more than half of the pairs
     /// slow. For pairs it is therefore never far below what the best quarter of all reach.
@@ -89,7 +104,7 @@ impl Rounds {
             let all = self.speeds.iter().skip(round).step_by(self.rounds);
             let mut all: Vec<f64> = all.copied().filter(|v| v.is_finite()).collect();
             // A pair that is alone in its round would be compared with itself.
-            if all.len() < FEWEST_NODES {
+            if all.len() < self.fewest() {
                 return None;
             }
             if !self.of_pairs {
@@ -193,7 +208,8 @@ impl RuledNode {
 /// nodes. `tests` is the number of nodes x figures that are judged in total.
 pub fn apply<P: Ord>(figures: &[(P, Rounds)], tests: usize) -> Vec<Ruled> {
     let mut all: Vec<Ruled> = figures.iter().map(|(_, rounds)| relative(rounds)).collect();
-    let spreads: Vec<Option<Spread>> = all.iter().map(Spread::seen).collect();
+    let seen = |(ruled, (_, rounds)): (&Ruled, &(P, Rounds))| Spread::seen(ruled, rounds.fewest());
+    let spreads: Vec<Option<Spread>> = all.iter().zip(figures).map(seen).collect();
     let mut pools: BTreeMap<&P, Pool> = BTreeMap::new();
     for ((pool, _), spread) in figures.iter().zip(&spreads) {
         spread.iter().for_each(|spread| pools.entry(pool).or_default().add(spread));
@@ -203,6 +219,7 @@ pub fn apply<P: Ord>(figures: &[(P, Rounds)], tests: usize) -> Vec<Ruled> {
         let (Some(spread), Some(pool)) = (spread, pools.get(pool)) else { continue };
         let (deviation, freedom) = pool.without(spread).prior().moderate(spread);
         let k = student(chance, freedom).max(LEAST_DEVIATIONS);
+        let k = if spread.is_of_three() { OF_THREE * k } else { k };
         let margin = (-(spread.centre - k * deviation).exp_m1()).max(FLOOR);
         ruled.nodes = ruled.nodes.drain(..).map(|node| node.counted(margin)).collect();
         (ruled.spread, ruled.margin) = (Some(deviation.exp_m1()), Some(margin));
@@ -237,9 +254,9 @@ struct Spread {
 impl Spread {
     /// Derives the spread from the median and the median absolute deviation; `None` for too few
     /// nodes.
-    fn seen(ruled: &Ruled) -> Option<Self> {
+    fn seen(ruled: &Ruled, fewest: usize) -> Option<Self> {
         let all: Vec<f64> = ruled.nodes.iter().filter_map(RuledNode::deciding).collect();
-        let centre = median(&all).filter(|_| all.len() >= FEWEST_NODES)?;
+        let centre = median(&all).filter(|_| all.len() >= fewest)?;
         let away: Vec<f64> = all.iter().map(|v| (v - centre).abs()).collect();
         let nodes = all.len() as f64;
         // For few values it is too low on average; the factor is within 3 % of simulated ones.
@@ -250,17 +267,24 @@ impl Spread {
     /// The logarithm of the variance, unbiased.
     fn log_variance(&self) -> f64 {
         let deviation = self.deviation.max(LEAST_SPREAD) / (1.0 + 0.83 / (self.nodes - 1.7));
-        2.0 * deviation.ln() + 3.1 / (self.nodes - 0.9)
+        let bias = if self.is_of_three() { 1.72 } else { 3.1 / (self.nodes - 0.9) };
+        2.0 * deviation.ln() + bias
+    }
+
+    /// Returns true for three nodes, for which the fits to simulated values have values of their own.
+    fn is_of_three(&self) -> bool {
+        self.nodes < 3.5
     }
 
     /// Variance of that logarithm by chance, fitted to simulated values; an odd node adds nothing.
     fn log_noise(&self) -> f64 {
-        5.44 / (2.0 * (self.nodes / 2.0).floor() - 1.3)
+        if self.is_of_three() { 5.56 } else { 5.44 / (2.0 * (self.nodes / 2.0).floor() - 1.3) }
     }
 
     /// Degrees of freedom of a variance that varies as much.
     fn freedom(&self) -> f64 {
-        0.8 + 2.0 / self.log_noise()
+        let own = if self.is_of_three() { 0.0 } else { 0.8 };
+        own + 2.0 / self.log_noise()
     }
 }
 

@@ -12,9 +12,7 @@ use super::again::Again;
 use super::groups::Group;
 use super::judging::{self, Judging};
 use super::lines::{Cell, Figure, Key, Lines};
-use super::rule::{
-    FEWEST_NODES, Rounds, Ruled, RuledNode, apply as rule, median_ratio, relative, rounded,
-};
+use super::rule::{Rounds, Ruled, RuledNode, apply as rule, median_ratio, relative, rounded};
 use crate::statistics::median;
 
 /// The judged figures of a group.
@@ -52,9 +50,10 @@ pub(super) fn judge(lines: &Lines, groups: &[Group]) -> Vec<Judged> {
         let not_judged = judging::not_judged(lines, group, &methods, &figures, &numbers);
         let mut open = Vec::new();
         if group.comparable() {
-            open.extend(judging::sentences(&figures));
-            open.extend(judging::scattered(lines, group, &methods, &figures));
+            // Other load is the likely cause of what follows it.
             open.extend(judging::shared_load(lines, group));
+            open.extend(judging::sentences(&figures, group.nodes.len()));
+            open.extend(judging::scattered(lines, group, &methods, &figures));
         }
         Judged { figures, numbers, methods, not_judged, open }
     };
@@ -102,13 +101,16 @@ fn select<'a>(
             counts.iter_mut().zip(has).for_each(|(n, has)| *n += usize::from(has));
         }
     }
-    let least = if group.comparable() { FEWEST_NODES } else { 1 };
     let mut all: Vec<ToJudge> = Vec::new();
     for (number, counts) in holders {
         let figure = &lines.figures[number as usize];
         if !figure.key.is_usual(methods) {
             continue;
         }
+        let least = match group.comparable() {
+            true => judging::fewest_holders(&figure.key, group.nodes.len()),
+            false => 1,
+        };
         for (kind, count) in KINDS.into_iter().zip(counts).filter(|(_, count)| *count >= least) {
             all.push(ToJudge { number, figure, kind, required: 2 * count > group.nodes.len() });
         }
@@ -211,9 +213,12 @@ fn figure(
             ..strip
         }
     };
-    let strips = group.nodes.iter().zip(nodes).enumerate().map(strip).collect();
+    let strips: Vec<FleetStrip> = group.nodes.iter().zip(nodes).enumerate().map(strip).collect();
     let key = &figure.key;
-    let medians: Vec<f64> = ruled.medians.iter().flatten().copied().collect();
+    let medians: Vec<f64> = match group.comparable() {
+        true => ruled.medians.iter().flatten().map(|speed| key.speed(*speed)).collect(),
+        false => strips.iter().filter_map(|strip| strip.value).collect(),
+    };
     FleetFigure {
         workload: key.workload.clone(),
         params: key.params.clone(),
@@ -225,7 +230,7 @@ fn figure(
         kind,
         required,
         judged: judging == Judging::ByMargin,
-        median: median(&medians).map(|v| key.speed(v)),
+        median: median(&medians),
         spread: ruled.spread,
         margin: ruled.margin,
         strips,

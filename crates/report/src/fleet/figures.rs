@@ -31,8 +31,18 @@ pub struct Row {
 /// Returns the figures of all groups: those with a slow node first, worst first.
 pub fn rows(fleet: &Fleet) -> Vec<Row> {
     let groups = fleet.report.groups.iter().enumerate();
+    // Nodes that are not compared have no use for both figures of a result.
+    let is_shown = |g: &FleetGroup, f: &FleetFigure| {
+        let attainable = |o: &FleetFigure| {
+            o.kind == FigureKind::Attainable && o.result() == f.result() && o.median.is_some()
+        };
+        g.comparable || attainable(f) || !g.figures.iter().any(attainable)
+    };
     let mut rows: Vec<Row> = groups
-        .flat_map(|(at, g)| fleet.figures(at).map(move |(f, title)| Row::new((at, g), f, title)))
+        .flat_map(|(at, g)| {
+            let figures = fleet.figures(at).filter(move |(f, _)| is_shown(g, f));
+            figures.map(move |(f, title)| Row::new((at, g), f, title))
+        })
         .collect();
     let ratio =
         |r: &Row| r.slowest.as_ref().filter(|_| r.slow > 0).map_or(1.0, |(_, ratio)| *ratio);

@@ -1,6 +1,8 @@
 //! Groups of nodes with the same facts.
 
-use proofmark_model::{DifferingFact, FactValue, FleetGroup, FleetReport, GroupDifference};
+use proofmark_model::{
+    DifferingFact, FactId, FactValue, FleetGroup, FleetReport, GroupDifference, NodeFact,
+};
 
 use super::words::{self, group_name, named};
 use crate::view::{clean, counted, joined};
@@ -15,12 +17,16 @@ pub struct Group {
     pub size: String,
     /// `usable CPUs 4; memory 7.8 GiB`.
     pub facts: String,
+    /// The same with the number of instruction sets.
+    pub brief_facts: String,
     /// `usable CPUs 4 (8 in group A)`.
     pub differences: Vec<String>,
     /// `CPU quota 0.6 CPUs on n3 (none on the others)`.
     pub differing: Vec<String>,
     /// Results that nodes sent and by which no node is judged, in a sentence.
     pub not_judged: Option<String>,
+    /// `I/O limits, network interface (known with --pairs)`: facts that no node reports.
+    pub unknown: String,
     pub nodes: Vec<String>,
 }
 
@@ -34,10 +40,22 @@ impl Group {
 
     fn new(name: String, group: &FleetGroup) -> Self {
         let facts = group.facts.iter().map(|f| clean(&format!("{} {}", f.what, f.value)));
+        let brief = |f: &NodeFact| match FactId::named(&f.what) {
+            Some(id @ FactId::InstructionSets) => {
+                format!("{} {}", f.value.split_whitespace().count(), id.as_str())
+            }
+            _ => clean(&format!("{} {}", f.what, f.value)),
+        };
+        let unknown = group.unknown.iter().map(|what| match FactId::named(what) {
+            Some(FactId::NetworkInterface) => format!("{} (known with --pairs)", clean(what)),
+            _ => clean(what),
+        });
         Self {
             name,
             size: words::size(group.nodes.len(), group.comparable),
             facts: joined(facts, "; "),
+            brief_facts: joined(group.facts.iter().map(brief), "; "),
+            unknown: joined(unknown, ", "),
             differences: group.differences.iter().map(difference).collect(),
             differing: group.differing.iter().map(differing).collect(),
             not_judged: group.not_judged.as_ref().map(words::not_judged),

@@ -9,6 +9,8 @@ use super::lookup::Fleet;
 use super::words::{self, mark, named, speed};
 use crate::view::{Rich, Tone, clean, counted, joined};
 
+/// Maximum of reasons that one screen has.
+const REASONS: usize = 3;
 /// Number of previous entries that are searched for the same reasons. Only untrusted input has
 /// more.
 const LOOKED_BACK: usize = 64;
@@ -21,8 +23,10 @@ pub struct Problem {
     pub mark: &'static str,
     /// Empty for a link, whose cause names its nodes.
     pub names: Vec<String>,
-    /// The cause; without one the reasons.
+    /// The cause; without one the reasons, a sentence each.
     pub text: String,
+    /// The same with the first reasons, and the number of the others.
+    pub brief: String,
     /// The reasons of a node with a cause.
     pub more: Vec<String>,
     /// Empty where there is only one.
@@ -55,9 +59,13 @@ impl Problem {
     fn from_node(fleet: &Fleet, node: &FleetNode) -> Self {
         let reasons: Vec<String> = node.reasons.iter().map(|r| clean(r)).collect();
         let cause = node.cause.as_deref().map(clean).filter(|c| !c.is_empty());
-        let (text, more) = match cause {
-            Some(cause) => (cause, reasons),
-            None => (joined(reasons, "; "), Vec::new()),
+        let (text, brief, more) = match cause {
+            Some(cause) => (cause.clone(), cause, reasons),
+            None => (sentences(&reasons, reasons.len()), sentences(&reasons, REASONS), Vec::new()),
+        };
+        let (text, brief) = match text.is_empty() {
+            true => (slow_figures(fleet, node), slow_figures(fleet, node)),
+            false => (text, brief),
         };
         let rounds = match node.rounds_again {
             0 => node.rounds.to_string(),
@@ -67,7 +75,8 @@ impl Problem {
             state: node.state,
             mark: mark(node.state),
             names: vec![clean(&node.name)],
-            text: if text.is_empty() { slow_figures(fleet, node) } else { text },
+            text,
+            brief,
             more,
             group: fleet.group_name(node).unwrap_or_default(),
             rounds,
@@ -81,6 +90,7 @@ impl Problem {
             mark: if link.link.confirmed { "✗ slow link" } else { "! unverified link" },
             names: Vec::new(),
             text: clean(&link.link.cause),
+            brief: clean(&link.link.cause),
             more: Vec::new(),
             group: String::new(),
             rounds: String::new(),
@@ -91,6 +101,34 @@ impl Problem {
     pub fn marked(&self, text: &str) -> Rich {
         let tone = Tone::Verdict(words::color(self.state));
         Rich::toned(tone, self.mark).and(Tone::Plain, format!("  {text}"))
+    }
+}
+
+/// Returns the first reasons, a sentence each, and the number of the others.
+fn sentences(reasons: &[String], most: usize) -> String {
+    // One more reason is as short as its count.
+    let most = if reasons.len() > most + 1 { most } else { reasons.len() };
+    let (shown, rest) = reasons.split_at(most);
+    if let [one] = shown {
+        return one.clone();
+    }
+    let rest = (!rest.is_empty())
+        .then(|| format!("{} (--all)", counted(rest.len() as u64, "other reason")));
+    let first = shown.iter().take(1).cloned();
+    let others = shown.iter().skip(1).map(|reason| capitalised(reason));
+    let all = first.chain(others).chain(rest);
+    joined(all.map(|reason| format!("{}.", reason.trim_end_matches('.'))), " ")
+}
+
+/// Begins a sentence with a capital letter, unless its first word is a name.
+fn capitalised(text: &str) -> String {
+    /// Names of programs, which are lower case.
+    const NAMES: [&str; 3] = ["ssh", "srun", "kubectl"];
+    let word = text.split(' ').next().unwrap_or_default();
+    let is_name = NAMES.contains(&word) || !word.chars().all(|c| c.is_ascii_lowercase());
+    match text.chars().next() {
+        Some(letter) if !is_name => letter.to_uppercase().chain(text.chars().skip(1)).collect(),
+        _ => text.to_owned(),
     }
 }
 

@@ -72,7 +72,7 @@ impl Screen {
         let mut room = lines.saturating_sub(taken);
         let mut problems = self.links(&all.links, most);
         room = room.saturating_sub(self.height(&problems));
-        let nodes = self.nodes(&all.nodes, most, room.saturating_sub(FOR_FIGURES));
+        let nodes = self.most_nodes(&all.nodes, most, room.saturating_sub(FOR_FIGURES));
         room = room.saturating_sub(self.height(&nodes));
         let notes = self.notes(&all.notes, most.min(2), room.saturating_sub(FOR_FIGURES));
         room = room.saturating_sub(self.height(&notes));
@@ -131,9 +131,21 @@ impl Screen {
         shown.chain(self.item("and others", &rest, 1)).collect()
     }
 
-    /// Returns nodes that are not healthy, worst first, in so many lines.
-    fn nodes(&self, nodes: &[Problem], most: usize, room: usize) -> Vec<Item> {
+    /// Returns all nodes that are not healthy, with texts as long as they have room for, of at least
+    /// two lines; of too many the first ones.
+    fn most_nodes(&self, nodes: &[Problem], most: usize, room: usize) -> Vec<Item> {
+        let most = most.min(LONGEST);
+        let screens =
+            |least: usize| (least.min(most)..=most).rev().map(|most| self.nodes(nodes, most, room));
+        let found = screens(2).find(|(shown, _)| *shown == nodes.len());
+        let found = found.or_else(|| screens(1).find(|(shown, _)| *shown > 0));
+        found.unwrap_or_else(|| self.nodes(nodes, 1, room)).1
+    }
+
+    /// Returns nodes that are not healthy, worst first, in so many lines, and how many there are.
+    fn nodes(&self, nodes: &[Problem], most: usize, room: usize) -> (usize, Vec<Item>) {
         let mut left = room;
+        let mut shown = 0;
         let mut out = Vec::new();
         for (at, node) in nodes.iter().enumerate() {
             let is_last = at + 1 == nodes.len();
@@ -145,9 +157,10 @@ impl Screen {
                 break;
             }
             left -= lines;
+            shown += 1;
             out.extend(one);
         }
-        out
+        (shown, out)
     }
 
     /// Returns `✗ slow  n3: reaches 92 % of its group at Triad`.
@@ -156,8 +169,9 @@ impl Screen {
             true => joined(&node.names, ", "),
             false => named(node.names.iter().map(String::as_str)),
         };
-        let begins = node.names.first().is_some_and(|name| node.text.starts_with(name.as_str()));
-        let text = if begins { node.text.clone() } else { joined([&names, &node.text], ": ") };
+        let text = if self.whole { &node.text } else { &node.brief };
+        let begins = node.names.first().is_some_and(|name| text.starts_with(name.as_str()));
+        let text = if begins { text.clone() } else { joined([&names, text], ": ") };
         self.cut(&text, most, |text| vec![node.marked(&text).into()])
     }
 
@@ -182,7 +196,8 @@ impl Screen {
         let (shown, rest) = groups.split_at(shown);
         let one = |g: &Group| {
             let differences = joined(&g.differences, "; ");
-            let about = if differences.is_empty() { &g.facts } else { &differences };
+            let facts = if self.whole { &g.facts } else { &g.brief_facts };
+            let about = if differences.is_empty() { facts } else { &differences };
             let left_out = g.not_judged.as_deref().unwrap_or_default();
             let name = joined([&*g.name, &*g.size], ", ");
             let differ = joined(&g.differing, "; ");
@@ -190,6 +205,7 @@ impl Screen {
                 self.item(&name, about, most),
                 self.item("Facts that differ", &differ, most.max(2)),
                 self.item("Not judged", left_out, most),
+                self.item("Unknown facts", if self.whole { &g.unknown } else { "" }, most),
             ]
             .concat()
         };

@@ -178,6 +178,10 @@ fn groups(out: &mut Blocks, fleet: &Fleet, groups: &[Group]) {
                     .clone()
                     .map_or(String::new(), |s| enclosed("Not judged: ", &s, "")),
             );
+            out.add(
+                "group",
+                enclosed("Not compared, since no node reports it: ", &group.unknown, "."),
+            );
             let names = joined(&group.nodes, ", ");
             out.add("names", Details::new("Names of the nodes", |out| out.add("names", names)));
             let of = enclosed(" of group ", group.name.trim_start_matches("Group "), "");

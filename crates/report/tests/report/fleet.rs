@@ -402,3 +402,20 @@ fn columns_that_a_narrow_terminal_leaves_out_are_mentioned() {
     }
     assert!(left_out > 0);
 }
+
+#[test]
+fn long_reasons_are_cut_and_no_node_is_left_without_one() {
+    let mut report = healthy(4, 18);
+    let reasons = |i: usize| {
+        (0..5).map(|r| format!("reason {r} of n{i} {}", "with many words ".repeat(8))).collect()
+    };
+    for (i, node) in report.nodes.iter_mut().enumerate() {
+        (node.state, node.reasons) = (NodeState::Unverified, reasons(i));
+    }
+    let text = terminal(&report, &wide(100));
+    assert!((0..4).all(|i| text.contains(&format!("reason 0 of n{i}"))), "{text}");
+    assert!(text.lines().count() <= 24 && !text.contains("and others"), "{text}");
+    let whole = whole_terminal(&report, &wide(100));
+    let flat = whole.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!((0..4).all(|i| flat.contains(&format!("Reason 4 of n{i}"))), "{whole}");
+}

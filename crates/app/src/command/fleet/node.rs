@@ -27,6 +27,8 @@ use crate::error::Outcome;
 use crate::signals;
 use crate::this_program::tool;
 
+/// Words of a finding before the work that the plan leaves out.
+const LEFT_OUT: &str = "left out: ";
 /// The time for a round to end after the launcher is gone.
 const GRACE: Duration = Duration::from_secs(5);
 
@@ -124,7 +126,10 @@ fn measure(
     };
     let machine = Machine::for_run(&request)?;
     let planned = plan(&request, &machine.host)?;
-    let not_planned = [planned.unsupported, planned.left_out].concat();
+    // A quota or a budget leaves work out by a finding.
+    let by_time = planned.findings.iter().map(|f| &f.message).filter(|m| m.contains(LEFT_OUT));
+    let by_time: Vec<String> = by_time.cloned().collect();
+    let not_planned = [planned.unsupported, planned.left_out, by_time].concat();
     let run = begin(machine.host, planned.plan, planned.findings, tool(), Timestamp::now());
     let ahead_s = begun.elapsed().as_secs_f64();
     let deadline = planned.ranks.map(|ranks| Deadline { ahead_s, ranks });

@@ -16,7 +16,8 @@ use proofmark_fleet::{
 };
 use proofmark_judge::fleet::{nodes_again, pair_groups, pairs_again};
 use proofmark_model::{
-    FLEET_SCHEMA, FleetPlan, FleetTask, Pairs, RoundRobin, Subsystem, Timestamp, excerpt,
+    FLEET_SCHEMA, FleetPlan, FleetTask, Pairs, RoundRobin, Subsystem, Timestamp, counted, excerpt,
+    format_seconds,
 };
 use proofmark_peer::Key;
 use proofmark_run::{BUILT_IN, Profile, own_program, read_text};
@@ -67,7 +68,7 @@ pub fn run(args: &FleetRunArgs) -> Result<Outcome> {
     let mut launcher = launcher(args, way, task.round_s, &stopped)?;
     let plan = planned(args, &task.task, launcher.as_ref());
     let (plan, mut known, mut log) = open(&dir, begun, plan)?;
-    known.ask_again(repaired(args, &plan)?);
+    known.ask_again(repaired(args, &plan)?, &mut log)?;
     let round = Duration::from_secs_f64(round_limit_s(task.round_s));
     let start = start_limit(args, plan.nodes.len() as u32);
     let key = || Key::generate().map(|key| key.to_hex()).map_err(|e| e.to_string());
@@ -352,6 +353,32 @@ fn dry_run(args: &FleetRunArgs, way: Way, round_s: f64) -> Result<Outcome> {
         print(&(serde_json::to_string_pretty(&job)? + "\n"))?;
         return Ok(Outcome::Done);
     }
-    print(&(launcher(args, way, round_s, &|| false)?.commands().join("\n") + "\n"))?;
+    // Slurm has one command for all nodes, and one that copies the program.
+    let has_one_each = matches!(way, Way::Ssh(..)) && !args.all;
+    let launcher = launcher(args, way, round_s, &|| false)?;
+    let commands = launcher.commands();
+    let shown = if has_one_each { commands.len().min(1) } else { commands.len() };
+    let mut text = format!("# {}\n", duration(args, launcher.nodes().len() as u32, round_s));
+    commands.iter().take(shown).for_each(|command| text += &format!("{command}\n"));
+    let rest = counted((commands.len() - shown) as u64, "other command");
+    if shown < commands.len() {
+        text += &format!("# and {rest} like it; --all prints them\n");
+    }
+    print(&text)?;
     Ok(Outcome::Done)
+}
+
+/// Describes the expected time of a fleet of so many nodes.
+fn duration(args: &FleetRunArgs, nodes: u32, round_s: f64) -> String {
+    let batches = |at_once: u32| nodes.div_ceil(at_once.max(1));
+    let turns = f64::from(args.rounds * args.at_once.map_or(1, batches));
+    let pass = format_seconds(turns * (round_s + REQUEST_S));
+    let nodes = counted(nodes, "node");
+    let network = args.pairs.map_or("", |_| "; then the network between nodes");
+    format!(
+        "{nodes}, {} rounds of up to {}: about {pass}; if a node looks slow, up to {pass} for a \
+         second pass{network}",
+        args.rounds,
+        format_seconds(round_s)
+    )
 }

@@ -15,6 +15,11 @@ pub const OTHERS: &[Words] = &[
         "Each write was flushed, or the file at the end of the trial.",
     ),
     ("lines", "Number of configurations that a chart of past runs draws", "One line each."),
+    (
+        "fleet",
+        "Fleet: machines that are measured together",
+        "fleet run measures nodes in rounds and compares each with its group. Nodes with the same facts of the first list are a group. The facts of the second list make no group. The report lists those that differ within one, and those that no node reports.",
+    ),
     ("nodes_at_a_time", "Fleet: nodes that measure at the same time", "--at-once."),
     ("network_partners", "Fleet: other nodes with which each one measures the network", "--pairs."),
     ("launcher", "Fleet: how the nodes are reached", "ssh, Slurm or Kubernetes."),

@@ -2,9 +2,11 @@
 
 mod pairs;
 mod start;
+mod stop;
 
 use std::cell::RefCell;
 use std::sync::mpsc::SyncSender;
+use std::sync::{Arc, OnceLock};
 
 use proofmark_model::{
     Better, FLEET_SCHEMA, FigureKind, FleetTask, NodeFigure, NodeRound, Params, Subsystem,
@@ -97,6 +99,11 @@ struct FakeNodes {
     late_hello: Option<Answer>,
     /// Text that the last node prints first.
     banner: Option<&'static str>,
+    /// Round in which the last node's connection ends, and when it did.
+    lost_in_round: Option<u32>,
+    lost_at: Arc<OnceLock<Instant>>,
+    /// True if the first two nodes are one machine, and the second name answers first.
+    twins: bool,
 }
 
 impl FakeNodes {
@@ -115,6 +122,9 @@ impl FakeNodes {
             copies: None,
             late_hello: None,
             banner: None,
+            lost_in_round: None,
+            lost_at: Arc::default(),
+            twins: false,
         }
     }
 
@@ -158,8 +168,13 @@ impl Launcher for FakeNodes {
 
     fn start(&mut self, events: SyncSender<Event>) -> Result<(), String> {
         self.events = Some(events);
-        for node in ["n1", "n2"] {
-            let boot_id = self.boot_ids.then(|| format!("boot of {node}"));
+        let mut first = ["n1", "n2"];
+        if self.twins {
+            first.reverse();
+        }
+        for node in first {
+            let machine = if self.twins { "n1 and n2" } else { node };
+            let boot_id = self.boot_ids.then(|| format!("boot of {machine}"));
             self.send(node, lines(&Answer::hello(node, tool("1"), boot_id)));
         }
         self.copies.into_iter().for_each(|mib| self.copy(mib));
@@ -176,6 +191,12 @@ impl Launcher for FakeNodes {
             self.orders.push((order.pass, order.round, node.clone()));
             let answers: Answers = if node == "n3" { self.peculiar } else { well };
             let (pass, round) = (order.pass, order.round);
+            if node == "n3" && self.lost_in_round == Some(round) {
+                let _ = self.lost_at.set(Instant::now());
+                let (node, reason) = (node.clone(), "ssh lost the connection".to_owned());
+                self.events.as_ref().unwrap().send(Event::Ended { node, reason }).unwrap();
+                continue;
+            }
             match &order.work {
                 NodeTask::Measure(_) => self.send(node, answers(node, pass, round)),
                 NodeTask::Serve { .. } => {
@@ -195,6 +216,23 @@ impl Launcher for FakeNodes {
 
     fn end(&mut self, node: &str) {
         self.ended.push(node.to_owned());
+    }
+}
+
+fn plan(nodes: &[String]) -> FleetPlan {
+    FleetPlan {
+        schema: FLEET_SCHEMA.into(),
+        tool: tool("1"),
+        started: Timestamp::now(),
+        launcher: "made up".to_owned(),
+        label: None,
+        nodes: nodes.to_vec(),
+        rounds: 2,
+        task: FleetTask { profile: "screen".to_owned(), ..FleetTask::default() },
+        at_once: None,
+        pairs: None,
+        subnet: None,
+        testbed: None,
     }
 }
 
@@ -228,26 +266,14 @@ fn resumed_for(
     network: Option<NetworkPass>,
     (before, repaired): (Vec<FleetLine>, &[&str]),
 ) -> Vec<FleetLine> {
-    let plan = FleetPlan {
-        schema: FLEET_SCHEMA.into(),
-        tool: tool("1"),
-        started: Timestamp::now(),
-        launcher: "made up".to_owned(),
-        label: None,
-        nodes: launcher.nodes.clone(),
-        rounds: 2,
-        task: FleetTask { profile: "screen".to_owned(), ..FleetTask::default() },
-        at_once: None,
-        pairs: None,
-        subnet: None,
-        testbed: None,
-    };
+    let plan = plan(&launcher.nodes);
     let dir = tempfile::tempdir().unwrap();
     let mut log = FleetLog::create(dir.path(), &plan).unwrap();
     before.iter().for_each(|line| log.append(line).unwrap());
     let is_new = before.is_empty();
-    let mut known = ResumeState::from_lines(before);
-    known.ask_again(repaired.iter().map(|node| (*node).to_owned()).collect());
+    let begun = [FleetLine::Plan(Box::new(plan.clone()))].into_iter();
+    let mut known = ResumeState::from_lines(begun.chain(before));
+    known.ask_again(repaired.iter().map(|node| (*node).to_owned()).collect(), &mut log).unwrap();
     let printed = RefCell::new(Vec::new());
     let fleet = Fleet {
         plan: &plan,

@@ -14,6 +14,33 @@ fn two_names_of_one_machine_are_told_before_it_is_measured() {
 }
 
 #[test]
+fn of_two_names_the_first_in_the_plan_stays_whichever_answers_first() {
+    let mut launcher = FakeNodes::new(well);
+    (launcher.boot_ids, launcher.twins) = (true, true);
+    let lines = measured(&mut launcher, &[]);
+    let expected = "it is the same machine as n1: both names lead to one kernel";
+    assert_eq!(failures(&lines), [("n2", 1, expected, true)]);
+    assert!(launcher.orders.iter().all(|(_, _, node)| node != "n2"));
+    assert_eq!(results(&lines, Pass::First), 4);
+}
+
+#[test]
+fn a_stopped_repetition_goes_on_with_the_rounds_that_it_lacks() {
+    let before = measured(&mut FakeNodes::new(well), &["n1", "n3"]);
+    let whole = resumed_for(&mut FakeNodes::new(well), &["n1", "n3"], None, (before, &["n3"]));
+    let again = whole.iter().position(|l| matches!(l, FleetLine::MeasureAgain(_))).unwrap();
+    for kept in again + 1..whole.len() {
+        let mut launcher = FakeNodes::new(well);
+        let lines = resumed(&mut launcher, &["n1", "n3"], None, whole[..kept].to_vec());
+        let (old, new) = lines.split_at(again);
+        assert_eq!((results(old, Pass::First), results(old, Pass::Again)), (6, 4));
+        // Its own first pass, and the second one of all, which it begins anew.
+        assert_eq!((results(new, Pass::First), results(new, Pass::Again)), (2, 4), "{kept}");
+        assert!(launcher.orders.iter().all(|(pass, _, node)| *pass == Pass::Again || node == "n3"));
+    }
+}
+
+#[test]
 fn a_repaired_node_is_asked_again_alone() {
     fn dies(node: &str, pass: Pass, round: u32) -> Vec<Vec<u8>> {
         if round == 1 { well(node, pass, round) } else { Vec::new() }

@@ -100,14 +100,14 @@ fn figures_of_another_pool_do_not_count() {
 
 #[test]
 fn too_few_nodes_are_not_judged() {
-    let mut rounds = Rounds::new(4, 8);
+    let mut rounds = Rounds::new(5, 8);
     (0..3).for_each(|node| (0..8).for_each(|round| rounds.set(node, round, 1.0)));
-    let ruled = &apply(&[((), rounds.clone())], 4)[0];
+    let ruled = &apply(&[((), rounds.clone())], 5)[0];
     assert!(ruled.margin.is_none() && ruled.medians.iter().all(Option::is_none));
     for (round, speed) in [f64::NAN, 0.0, -1.0, f64::INFINITY, 1.0].into_iter().enumerate() {
         rounds.set(3, round, speed);
     }
-    let ruled = &apply(&[((), rounds)], 4)[0];
+    let ruled = &apply(&[((), rounds)], 5)[0];
     assert_eq!(ruled.medians.iter().flatten().count(), 1);
     assert!(apply::<()>(&[], 0).is_empty());
     assert!(apply(&[((), Rounds::new(0, 0))], 0)[0].nodes.is_empty());
@@ -119,4 +119,24 @@ fn nodes_that_are_all_the_same_are_level() {
     (0..64).for_each(|i| rounds.set(i / 8, i % 8, 5.0));
     let ruled = &apply(&[((), rounds)], 8)[0];
     assert!(ruled.nodes.iter().all(|n| !n.slow && n.below == 0 && n.usable == 8));
+}
+
+#[test]
+fn three_of_four_nodes_are_compared_without_more_alarms() {
+    let mut random = xorshift();
+    for (between, lacking, least) in
+        [(0.003, 20, 220), (0.003, 9, 220), (0.02, 20, 0), (0.02, 9, 0)]
+    {
+        let (mut alarms, mut found) = (0, 0);
+        for _ in 0..300 {
+            let mut all = figures(&mut random, 20, 4, between);
+            for (_, rounds) in all.iter_mut().take(lacking) {
+                (0..8).for_each(|round| rounds.set(3, round, f64::NAN));
+            }
+            alarms += u32::from(apply(&all, 160).iter().flat_map(|r| &r.nodes).any(|n| n.slow));
+            slow_down(&mut all[0].1, 1, 0.8, 8);
+            found += u32::from(apply(&all, 160)[0].nodes[1].slow);
+        }
+        assert!(alarms <= 4 && found >= least, "{between} {lacking}: {alarms} {found} of 300");
+    }
 }

@@ -14,13 +14,70 @@ fn a_quota_leaves_the_machine_as_fast() {
     };
     let report = report(passes(8, &BOTH, quota));
     let start = "n3: delivers 61.1 % of its group at ";
-    let end = " and is slow at 1 other result; CPU quota of 1 CPU; without other load it is as fast as its group";
+    let end = " and is slow at 1 other result; CPU quota of 1 CPU; in the time that its quota leaves it is as \
+               fast as its group";
     expect(&report, "n3", NodeState::Slow, start);
     assert!(
         node(&report, "n3").cause.as_ref().unwrap().ends_with(end),
         "{:?}",
         report.nodes[0].cause
     );
+}
+
+#[test]
+fn throttling_alone_is_a_limit_of_the_node_and_no_load() {
+    let throttled = |attainable: f64| {
+        report(passes(8, &BOTH, move |node, line| {
+            // A quota that all have and that one of them reaches.
+            line.facts[3].value = "2 CPUs".into();
+            if node == 6 {
+                scale(&mut line.figures[0], [attainable, 0.4]);
+                line.time_account = line.time_account.map(|t| TimeAccount {
+                    working_s: 5.0,
+                    waiting_s: 0.0,
+                    throttled_s: Some(5.0),
+                    ..t
+                });
+            }
+        }))
+    };
+    for (attainable, words) in [
+        (1.0, "in the time that its quota leaves it is as fast as its group"),
+        (0.7, "even in the time that its quota leaves it reaches 70."),
+    ] {
+        let report = throttled(attainable);
+        expect(&report, "n6", NodeState::Slow, words);
+        expect(&report, "n6", NodeState::Slow, "throttled by a CPU quota");
+        let cause = node(&report, "n6").cause.as_deref().unwrap();
+        assert!(!cause.contains("other load"), "{cause}");
+    }
+}
+
+#[test]
+fn a_missing_quota_is_no_limit() {
+    let report = report(passes(8, &BOTH, |node, line| {
+        line.facts[3].value = if node == 2 { "unknown" } else { "1 CPU" }.into();
+        if node == 2 {
+            scale(&mut line.figures[1], [1.0, 0.5]);
+        }
+    }));
+    expect(&report, "n2", NodeState::Slow, "without other load it is as fast as its group");
+    assert!(!node(&report, "n2").cause.as_ref().unwrap().contains("quota of unknown"));
+}
+
+#[test]
+fn programs_of_all_rounds_are_named_but_not_our_own() {
+    let busy = |node: usize, line: &mut NodeRound| {
+        if node == 1 {
+            scale(&mut line.figures[0], [1.0, 0.5]);
+            let other = if line.round.is_multiple_of(2) { "gcc 30.0 %, " } else { "" };
+            line.programs = Some(format!("exe 120.0 %, {other}rustc 45.0 %, proofmark 9.0 %"));
+            line.time_account =
+                line.time_account.map(|t| TimeAccount { working_s: 5.0, waiting_s: 5.0, ..t });
+        }
+    };
+    let report = report(passes(8, &BOTH, busy));
+    expect(&report, "n1", NodeState::Slow, "in its group; rustc 45.0 %, gcc 15.0 % of one CPU)");
 }
 
 #[test]

@@ -8,6 +8,7 @@ mod order;
 mod pairs;
 mod pairs_failing;
 mod pairs_simulated;
+mod repaired;
 mod sent;
 mod shared;
 mod uneven;

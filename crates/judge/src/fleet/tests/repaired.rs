@@ -1,0 +1,112 @@
+//! Tests of nodes that were repaired and measured again: nothing of before counts.
+
+use proofmark_model::{NodeState, NodesAgain};
+
+use super::pairs::network;
+use super::*;
+
+fn names(all: &[&str]) -> NodesAgain {
+    NodesAgain { nodes: all.iter().map(|name| (*name).to_owned()).collect() }
+}
+
+/// The lines of the given passes of one node, healthy.
+fn healthy(node: usize, of: &[Pass]) -> Vec<FleetLine> {
+    let all = passes(8, of, |_, _| {}).into_iter();
+    let own =
+        |line: &FleetLine| matches!(line, FleetLine::Round(r) if r.node == format!("n{node}"));
+    all.filter(own).collect()
+}
+
+/// A fleet with a second pass in which n3 has a disk of half the speed, whose fact says so.
+fn with_old_disk() -> Vec<FleetLine> {
+    let mut lines = passes(8, &BOTH, |node, line| {
+        line.facts.push(fact("disk", if node == 3 { "old" } else { "new" }, false));
+        if node == 3 {
+            scale(&mut line.figures[3], [0.5; 2]);
+        }
+    });
+    let second =
+        lines.iter().position(|l| matches!(l, FleetLine::Round(r) if r.pass == Pass::Again));
+    lines.insert(second.unwrap(), FleetLine::NodesAgain(names(&["n3", "n1", "n2", "n4", "n5"])));
+    lines
+}
+
+fn with_new_disk(mut lines: Vec<FleetLine>) -> Vec<FleetLine> {
+    for line in &mut lines {
+        if let FleetLine::Round(line) = line {
+            line.facts.push(fact("disk", "new", false));
+        }
+    }
+    lines
+}
+
+#[test]
+fn a_repaired_node_recovers_although_its_facts_and_speed_were_others() {
+    let before = with_old_disk();
+    expect(&report(before.clone()), "n3", NodeState::Slow, "disk old, its group has new");
+    let mut lines = before.clone();
+    lines.push(FleetLine::MeasureAgain(names(&["n3"])));
+    // Until it has measured again, none of its lines counts.
+    expect(&report(lines.clone()), "n3", NodeState::Unverified, "neither a result nor an error");
+    lines.extend(with_new_disk(healthy(3, &[Pass::First])));
+    lines.push(FleetLine::NodesAgain(names(&[])));
+    let repaired = report(lines.clone());
+    assert_eq!(repaired.count(NodeState::Healthy), 8, "{:?}", node(&repaired, "n3"));
+    assert_eq!(node(&repaired, "n3").rounds_again, 0);
+    // Files of earlier programs lack the line, and have the empty second pass.
+    lines.retain(|line| !matches!(line, FleetLine::MeasureAgain(_)));
+    assert_eq!(report(lines).count(NodeState::Healthy), 8);
+}
+
+#[test]
+fn a_node_that_was_repaired_in_vain_is_slow_by_its_new_second_pass() {
+    let mut lines = with_old_disk();
+    lines.push(FleetLine::MeasureAgain(names(&["n3"])));
+    lines.extend(with_old_disk().into_iter().filter(|line| match line {
+        FleetLine::Round(line) => line.node == "n3",
+        line => matches!(line, FleetLine::NodesAgain(_)),
+    }));
+    expect(&report(lines), "n3", NodeState::Slow, "disk old");
+}
+
+#[test]
+fn a_lost_node_and_a_second_name_recover() {
+    let mut lines = fleet(8, |node, line| {
+        if node == 6 {
+            line.boot_id = Some("boot of n5".into());
+        }
+    });
+    lines.push(failure("n2", 4, "ssh lost the connection", true));
+    assert_eq!(report(lines.clone()).count(NodeState::Unverified), 3);
+    lines.push(FleetLine::MeasureAgain(names(&["n2", "n6"])));
+    lines.extend(healthy(2, &[Pass::First]).into_iter().chain(healthy(6, &[Pass::First])));
+    let after = report(lines);
+    assert_eq!(after.count(NodeState::Healthy), 8, "{:?}", after.nodes[0]);
+}
+
+#[test]
+fn a_repaired_cable_recovers_with_its_pairs() {
+    let slow = network(6, 8, |ends| if ends.contains(&2) { 0.5 } else { 1.0 });
+    let whole = network(6, 8, |_| 1.0);
+    expect(&report(slow.clone()), "n2", NodeState::Slow, "TCP");
+    let mut lines = slow;
+    lines.push(FleetLine::MeasureAgain(names(&["n2"])));
+    let own = |line: &FleetLine| match line {
+        FleetLine::Round(r) => r.node == "n2" || r.partner.as_deref() == Some("n2"),
+        _ => false,
+    };
+    lines.extend(whole.iter().filter(|line| own(line)).cloned());
+    let after = report(lines);
+    assert_eq!(after.count(NodeState::Healthy), 6, "{:?}", after.nodes[0]);
+    // Pairs that were planned without the node are planned anew.
+    let mut lines = whole.clone();
+    for line in &mut lines {
+        if let FleetLine::RoundRobin(robin) = line {
+            robin.groups[0].retain(|name| name != "n2");
+        }
+    }
+    lines.push(FleetLine::MeasureAgain(names(&["n2"])));
+    lines.extend(whole.iter().skip(1).cloned());
+    let partners = |lines: &[FleetLine]| report(lines.to_vec()).groups[0].partners.clone();
+    assert_eq!(partners(&lines), partners(&whole));
+}
