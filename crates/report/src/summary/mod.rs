@@ -52,7 +52,8 @@ fn row(r: &ScreenRow) -> String {
     let figure = joined([kind, value, &r.unit, &within], " ");
     let near = r.near.as_ref().map(|n| format!("{} % of {}", n.percent, n.word));
     let times = r.percentiles.as_ref().filter(|[_, p99]| p99 != "-");
-    let times = times.map(|[p50, p99]| format!("p50 {p50}, p99 {p99}"));
+    let tail = if r.disturbed_tail.is_some() { " (may be disturbed)" } else { "" };
+    let times = times.map(|[p50, p99]| format!("p50 {p50}, p99 {p99}{tail}"));
     let got = r.delivered.as_ref().filter(|d| *d != value).map(|d| format!("delivered {d}"));
     let doubt = (!doubt.is_empty()).then(|| doubt.to_owned());
     let more: Vec<String> = [near, times, got, doubt].into_iter().flatten().collect();

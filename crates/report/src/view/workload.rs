@@ -32,6 +32,9 @@ pub const DEVICE: &str = "What the underlying block devices transferred during t
     their own counters, as a share of the bytes requested. At 0 % the page cache served all of it. \
     Above 100 %, the rest is whole sectors, read-ahead, and the file system's own data.";
 
+pub const IN_FLIGHT: &str = "The mean number of I/Os that each thread had in flight, from right before \
+    the submission until the thread saw the completion: rate x mean latency (Little's law).";
+
 const STATISTIC: &str = "The kind of the row's figure. Attainable and typical leave out the time \
     that was taken from the threads. Delivered, all work divided by all time, is shown where too \
     little undisturbed time was seen.";
@@ -290,7 +293,7 @@ struct ExtraColumn<'a> {
     value: Read<'a>,
 }
 
-fn extra_columns(loads: &Scale) -> [ExtraColumn<'_>; 4] {
+fn extra_columns(loads: &Scale) -> [ExtraColumn<'_>; 5] {
     let percentage = || "%".to_owned();
     [
         ExtraColumn {
@@ -306,6 +309,13 @@ fn extra_columns(loads: &Scale) -> [ExtraColumn<'_>; 4] {
             about: DEVICE,
             why_none: "the system did not count the devices' bytes",
             value: Box::new(|m| percent(disk::device_share(m)?)),
+        },
+        ExtraColumn {
+            title: "in flight",
+            unit: "I/Os".to_owned(),
+            about: IN_FLIGHT,
+            why_none: "the configuration has no queue",
+            value: Box::new(|m| m.in_flight().map(|mean| format!("{mean:.2}"))),
         },
         ExtraColumn {
             title: "lost",
