@@ -32,6 +32,9 @@ pub const DEVICE: &str = "What the underlying block devices transferred during t
     their own counters, as a share of the bytes requested. At 0 % the page cache served all of it. \
     Above 100 %, the rest is whole sectors, read-ahead, and the file system's own data.";
 
+/// The column of the mean I/Os in flight, which a narrow page leaves out first.
+const IN_FLIGHT_TITLE: &str = "in flight";
+
 pub const IN_FLIGHT: &str = "The mean number of I/Os that each thread had in flight, from right before \
     the submission until the thread saw the completion: rate x mean latency (Little's law).";
 
@@ -259,6 +262,7 @@ fn table(group: &Group, scale: &Scale) -> Table {
                 Some(_) => why_none.to_owned(),
             })
         });
+        table = if title == IN_FLIGHT_TITLE { table.spare(2) } else { table };
         table = if about.is_empty() { table } else { table.explained(title, about) };
     }
     // These tables have more columns than a terminal is wide.
@@ -311,7 +315,7 @@ fn extra_columns(loads: &Scale) -> [ExtraColumn<'_>; 5] {
             value: Box::new(|m| percent(disk::device_share(m)?)),
         },
         ExtraColumn {
-            title: "in flight",
+            title: IN_FLIGHT_TITLE,
             unit: "I/Os".to_owned(),
             about: IN_FLIGHT,
             why_none: "the configuration has no queue",

@@ -58,6 +58,7 @@ mod tests {
     use proofmark_model::{Params, Point, key};
 
     use super::*;
+    use crate::request::{PlanRequest, TypedParameters};
     use crate::testing::this_machine;
 
     fn plan(points: Vec<Point>) -> Plan {
@@ -100,15 +101,19 @@ mod tests {
         let mut host = this_machine();
         host.memory.available_bytes = proofmark_model::Probe::known(64 << 30, "test");
         host.limits.memory_bytes = proofmark_model::Probe::known(None, "test");
-        let of = |bytes: u64, threads: u64| {
-            let params =
-                Params::default().with(key::WORKING_SET, bytes).with(key::THREADS, threads);
-            Point { workload: "memory.latency".to_owned(), params }
+        let of = |size: &str| {
+            let size = format!("memory.latency.working_set={size}");
+            let set = vec![size, "memory.latency.pages=base".to_owned()];
+            let parameters = TypedParameters { set, ..TypedParameters::default() };
+            let names = vec!["memory.latency".to_owned()];
+            let request = PlanRequest { names, parameters, ..PlanRequest::default() };
+            crate::plan::plan(&request, &host).unwrap().plan
         };
-        let one = most_memory(&plan(vec![of(2 << 30, 1)]), &host);
-        assert!(one >= 2 << 30, "{one}");
-        let line = announcements(&plan(vec![of(2 << 30, 1)]), &host).remove(0);
-        assert!(line.starts_with("this run needs up to 2"), "{line}");
-        assert_eq!(announcements(&plan(vec![of(1 << 20, 1)]), &host), [""; 0]);
+        // Configurations of one group need their memory at the same time.
+        let (one, two) = (most_memory(&of("2GiB"), &host), most_memory(&of("2GiB,3GiB"), &host));
+        assert_eq!((one, two), (2 << 30, 5 << 30));
+        let line = announcements(&of("2GiB,3GiB"), &host).remove(0);
+        assert!(line.starts_with("this run needs up to 5 GiB of memory at once; "), "{line}");
+        assert_eq!(announcements(&of("1MiB"), &host), [""; 0]);
     }
 }

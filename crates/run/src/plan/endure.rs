@@ -63,20 +63,21 @@ fn values_of_a_run(
     if asked.is_empty() {
         asked = combinations(spec, &BTreeMap::new(), &none, host)?;
     }
-    let runs = |params: &Params| {
-        let resolved = workload.resolve_auto(params.clone(), host);
-        resolved.iter().any(|params| supports(workload, params, host).is_ok())
-    };
-    let points: Vec<Point> = asked
-        .into_iter()
-        .filter(runs)
-        .map(|params| Point { workload: spec.id.to_string(), params })
-        .collect();
+    // Each configuration with what was asked for: `auto`, unless it stands for several values.
+    let mut all: Vec<(Point, Params)> = Vec::new();
+    for asked in asked {
+        let resolved = workload.resolve_auto(asked.clone(), host);
+        let is_one = resolved.len() == 1;
+        for params in resolved.into_iter().filter(|p| supports(workload, p, host).is_ok()) {
+            let asked = if is_one { asked.clone() } else { params.clone() };
+            all.push((Point { workload: spec.id.to_string(), params }, asked));
+        }
+    }
     let cpus = host.limits.usable_cpus.len() as u64;
     let row = spec.role.main_rows.last().map_or(&[][..], |row| &row.picks);
-    let places = points.iter().enumerate().map(|(at, point)| Place(at, point)).collect();
-    let picked = pick((Some(spec), cpus), row, places);
-    let value = |name: &str| Some(picked?.1.params.named(name)?.to_string());
+    let places = all.iter().enumerate().map(|(at, (point, _))| Place(at, point)).collect();
+    let picked = pick((Some(spec), cpus), row, places).map(|place| &all[place.0].1);
+    let value = |name: &str| Some(picked?.named(name)?.to_string());
     let names = spec.parameters.iter().map(|parameter| parameter.name.to_string());
     Ok(names.filter_map(|name| Some((name.clone(), vec![value(&name)?]))).collect())
 }
