@@ -103,7 +103,7 @@ mod tests {
         host.limits.memory_bytes = proofmark_model::Probe::known(None, "test");
         let of = |size: &str| {
             let size = format!("memory.latency.working_set={size}");
-            let set = vec![size, "memory.latency.pages=base".to_owned()];
+            let set = vec![size, "memory.latency.pages=small".to_owned()];
             let parameters = TypedParameters { set, ..TypedParameters::default() };
             let names = vec!["memory.latency".to_owned()];
             let request = PlanRequest { names, parameters, ..PlanRequest::default() };
