@@ -95,7 +95,7 @@ pub fn table(group: &Group) -> Table {
         let own = intervals.iter().find(|(of, ..)| *of == name).filter(|_| has_intervals);
         if let Some((_, title, read)) = own {
             let half = |m: &&Measurement| read(latency(m)?).ok_or_else(|| FEW.to_owned());
-            table = table.number(*title, half).spare(2);
+            table = table.number(title, half).spare(2);
         }
     }
     if has_intervals {

@@ -163,7 +163,7 @@ mod tests {
             let places = run.plan.points.iter().enumerate().map(|(at, p)| Place(at, p)).collect();
             let shown = pick((Some(spec), cpus), &row.picks, places).unwrap();
             let request = request(&spec.id, "", USUAL);
-            assert_eq!(endure(&request, &host).unwrap().plan.points, [shown.1.clone()]);
+            assert_eq!(endure(&request, &host).unwrap().plan.points, std::slice::from_ref(shown.1));
             compared += 1;
         }
         assert!(compared > 10, "{compared} workloads");
