@@ -9,8 +9,8 @@ use proofmark_judge::judge;
 use proofmark_model::{Host, Plan, PlannedSeries, Point, RawRun, StorageKind, Timestamp};
 use proofmark_report::terminal;
 use proofmark_run::{
-    Deadline, Live, Machine, OutputBytes, Planned, RunFile as _, SpaceWatch, TryOut, begin,
-    estimate, look_ahead, measure_here, needs, titles, tools_s, try_out,
+    Deadline, Live, Machine, OutputBytes, Planned, RunFile as _, SpaceWatch, TryOut, announcements,
+    begin, estimate, look_ahead, measure_here, needs, titles, tools_s, try_out,
 };
 
 use crate::cli::{HistoryFile, ResultFiles};
@@ -31,6 +31,9 @@ pub fn print_before_run(machine: &Machine, planned: &Planned) {
     }
     for finding in &planned.findings {
         say(&format!("proofmark: {}", finding.message));
+    }
+    for line in announcements(&planned.plan, &machine.host) {
+        say(&format!("proofmark: {line}"));
     }
     if let Some(line) = no_disk(&machine.host, &planned.plan) {
         say(&line);

@@ -159,8 +159,12 @@ impl Observer for &Progress {
         match step.event {
             Event::Sample { at_s, trial } => self.sampled(step, at_s, trial),
             Event::Pair { turn, of, tool } => {
-                let pair = format!("pair {turn} of {of} with {tool}: {}", self.title(step.place));
+                let title = self.title(step.place);
+                let pair = format!("pair {turn} of {of} with {tool}: {title}");
                 self.bar.set_message(shown(&pair));
+                if matches!(self.lines, Lines::Plain) && turn == 1 {
+                    say(&format!("{} with {tool}: {title}", counted(of as u64, "pair")));
+                }
             }
             Event::SetUp | Event::Warm | Event::Trial | Event::Done => {
                 self.step(step);

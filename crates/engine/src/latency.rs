@@ -1,7 +1,7 @@
 //! The distribution of the times of single operations.
 
 use hdrhistogram::Histogram;
-use proofmark_model::{Latency, LatencyBucket};
+use proofmark_model::{Latency, LatencyBucket, PercentileIntervals, student};
 
 /// Times of single operations in an HDR histogram (Tene) with an error of at most 1 %. Its 35 KiB
 /// are allocated at the first operation. Code that records in the timed part starts with
@@ -63,10 +63,7 @@ impl Latencies {
         if count == 0 {
             return None;
         }
-        // The middle of a range that the histogram does not resolve. The library gives the upper
-        // end, which is up to 1 % too high and never too low.
-        let middle = |ns: u64| (h.lowest_equivalent(ns) + h.highest_equivalent(ns)) as f64 / 2.0;
-        let at = |quantile: f64| middle(h.value_at_quantile(quantile)) * 1e-9;
+        let at = |quantile: f64| seconds_at(h, quantile);
         let supported = |quantile: f64| {
             (count as f64 * (1.0 - quantile) >= BEYOND - 1e-6).then(|| at(quantile))
         };
@@ -80,8 +77,98 @@ impl Latencies {
             p99: supported(0.99),
             p999: supported(0.999),
             max: h.max() as f64 * 1e-9,
+            ci95: PercentileIntervals::default(),
             buckets: buckets(h),
         })
+    }
+}
+
+/// The time that this share of the operations took at most, in seconds: the middle of a range that the
+/// histogram does not resolve. The library gives the upper end, which is up to 1 % too high and never
+/// too low.
+fn seconds_at(h: &Histogram<u64>, quantile: f64) -> f64 {
+    let ns = h.value_at_quantile(quantile);
+    (h.lowest_equivalent(ns) + h.highest_equivalent(ns)) as f64 / 2.0 * 1e-9
+}
+
+/// Times of single operations by trial.
+#[derive(Debug, Default)]
+pub(crate) struct TrialLatencies(Vec<Latencies>);
+
+/// Minimum trials for an interval.
+const LEAST_TRIALS: usize = 6;
+/// Share of the cases in which a percentile is above its interval, and below it.
+const MISSES: f64 = 0.025;
+
+impl TrialLatencies {
+    /// Adds a trial. One without a timed operation is left out.
+    pub(crate) fn push(&mut self, trial: Latencies) {
+        if trial.histogram.as_ref().is_some_and(|h| !h.is_empty()) {
+            self.0.push(trial);
+        }
+    }
+
+    /// The number of trials.
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Removes all trials after the first `len`.
+    pub(crate) fn truncate(&mut self, len: usize) {
+        self.0.truncate(len);
+    }
+
+    /// Makes all trials one. A result over time has any number of samples, for which there is no
+    /// memory.
+    pub(crate) fn join(&mut self) {
+        let all = self.joined();
+        self.0.clear();
+        self.push(all);
+    }
+
+    fn joined(&self) -> Latencies {
+        let mut all = Latencies::default();
+        self.0.iter().for_each(|trial| all.merge(trial));
+        all
+    }
+
+    /// The distribution over all trials, with the intervals of its percentiles. `None` without an
+    /// operation.
+    pub(crate) fn summary(&self) -> Option<Latency> {
+        let all = self.joined();
+        let latency = all.summary()?;
+        let pooled = all.histogram.as_ref()?;
+        let ci95 = |share: f64, value: Option<f64>| value.and_then(|_| self.ci95(pooled, share));
+        let ci95 = PercentileIntervals {
+            p50: ci95(0.5, Some(latency.p50)),
+            p90: ci95(0.9, latency.p90),
+            p99: ci95(0.99, latency.p99),
+            p999: ci95(0.999, latency.p999),
+        };
+        Some(Latency { ci95, ..latency })
+    }
+
+    /// The 95 % interval of a percentile: the times at the ends of the interval of its share (Woodruff,
+    /// *Confidence intervals for medians and other position measures*, 1952). Each trial has its own
+    /// share of operations up to the percentile; their differences give the interval of the share.
+    /// Operations of one trial are not independent: one disturbance makes many of them slow.
+    fn ci95(&self, pooled: &Histogram<u64>, share: f64) -> Option<[f64; 2]> {
+        let trials = self.0.iter().filter_map(|trial| trial.histogram.as_ref());
+        let bound = pooled.value_at_quantile(share);
+        let counts: Vec<[f64; 2]> =
+            trials.map(|h| [h.count_between(0, bound), h.len()].map(|n| n as f64)).collect();
+        let n = counts.len() as f64;
+        if counts.len() < LEAST_TRIALS {
+            return None;
+        }
+        let [below, all] = counts.iter().fold([0.0; 2], |sum, c| [sum[0] + c[0], sum[1] + c[1]]);
+        let squares: f64 = counts.iter().map(|c| (c[0] - below / all * c[1]).powi(2)).sum();
+        let between_trials = (n / (n - 1.0) * squares).sqrt() / all;
+        // Of independent operations.
+        let least = (share * (1.0 - share) / all).sqrt();
+        let half = student(MISSES, n - 1.0) * between_trials.max(least);
+        let ends = [share - half, share + half].map(|end| end.clamp(0.0, 1.0));
+        Some(ends.map(|end| seconds_at(pooled, end)))
     }
 }
 
@@ -135,6 +222,81 @@ mod tests {
     #[test]
     fn longer_than_the_longest_still_counts() {
         assert_eq!(recorded([u64::MAX]).summary().unwrap().count, 1);
+    }
+
+    fn of_trials(trials: impl IntoIterator<Item = Latencies>) -> TrialLatencies {
+        let mut all = TrialLatencies::default();
+        trials.into_iter().for_each(|trial| all.push(trial));
+        all
+    }
+
+    /// The half-width of an interval as a share of the value between its ends.
+    fn half_width(value: f64, ci95: Option<[f64; 2]>) -> f64 {
+        let [low, high] = ci95.unwrap();
+        assert!(low <= value && value <= high, "{low} {value} {high}");
+        0.5 * (high - low) / value
+    }
+
+    #[test]
+    fn one_disturbed_trial_widens_the_interval_of_the_tail_alone() {
+        let quiet = || (0..10_000).map(|i| 100_000 + i % 1000 * 30);
+        // In a disturbed trial, one operation in twelve waits 3 ms.
+        let waits = |i: u64, ns: u64| if i.is_multiple_of(12) { ns + 3_000_000 } else { ns };
+        let disturbed = || (0_u64..).zip(quiet()).map(|(i, ns)| waits(i, ns));
+        let same = of_trials((0..8).map(|_| recorded(quiet()))).summary().unwrap();
+        let one = (0..8).map(|i| if i == 3 { recorded(disturbed()) } else { recorded(quiet()) });
+        let one = of_trials(one).summary().unwrap();
+        assert!(half_width(same.p99.unwrap(), same.ci95.p99) < 0.02, "{same:?}");
+        assert!(half_width(one.p99.unwrap(), one.ci95.p99) > 0.4, "{one:?}");
+        for quantiles in [&same, &one] {
+            assert!(half_width(quantiles.p50, quantiles.ci95.p50) < 0.03, "{quantiles:?}");
+        }
+        assert_eq!(one.ci95.p999.is_some(), one.p999.is_some());
+    }
+
+    #[test]
+    fn an_interval_needs_six_trials_with_operations() {
+        let trials = |n: u64| of_trials((0..n).map(|i| recorded((1..5000).map(|t| t + i))));
+        let mut all = trials(6);
+        let ci95 = all.summary().unwrap().ci95;
+        assert!([ci95.p50, ci95.p90, ci95.p99].iter().all(Option::is_some), "{ci95:?}");
+        all.push(Latencies::ready());
+        assert_eq!(all.len(), 6, "an empty one is no trial");
+        all.truncate(5);
+        let five = all.summary().unwrap();
+        assert_eq!((five.ci95, five.count), (PercentileIntervals::default(), 5 * 4999));
+        let mut long = trials(9);
+        let before = long.summary().unwrap();
+        long.join();
+        let joined = long.summary().unwrap();
+        assert_eq!((long.len(), joined.ci95), (1, PercentileIntervals::default()));
+        assert_eq!(joined.buckets, before.buckets);
+    }
+
+    /// Trials whose tails differ: of 200 runs, the interval of the 99th percentile misses that of the
+    /// machine in few.
+    #[test]
+    fn intervals_hold_the_percentile_of_the_machine() {
+        let mut state = 88_172_645_463_325_252_u64;
+        let mut random = || {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            (state >> 11) as f64 / (1_u64 << 53) as f64
+        };
+        // A slow operation takes 1 to 2 ms. A trial has 0.5 % to 3.5 % of them, the machine 2 %.
+        let mut trial = || {
+            let slow = 0.005 + 0.03 * random();
+            recorded((0..1000).map(|_| match random() < slow {
+                true => 1_000_000 + (1e6 * random()) as u64,
+                false => 100_000 + (5e4 * random()) as u64,
+            }))
+        };
+        let runs = (0..200).map(|_| of_trials((0..8).map(|_| trial())).summary().unwrap());
+        let holds =
+            |l: Latency| l.ci95.p99.is_some_and(|[low, high]| low <= 1.5e-3 && 1.5e-3 <= high);
+        let held = runs.filter(|l| holds(l.clone())).count();
+        assert!((180..=199).contains(&held), "{held} of 200");
     }
 
     proptest! {

@@ -31,7 +31,7 @@ pub(crate) fn merge(unit: Unit, trial: &mut Trial, later: Trial) {
         wall_s: a.wall_s + b.wall_s,
         ..b
     });
-    trial.file = file(trial.file.take(), later.file);
+    trial.file = file(trial.file.take(), later.file, times);
     trial.network = network(trial.network.take(), later.network);
     trial.solution = later.solution.or(trial.solution.take());
 }
@@ -103,11 +103,12 @@ fn device(a: DeviceTraffic, b: DeviceTraffic) -> DeviceTraffic {
 }
 
 /// The later state of the file, with all that was asked of it.
-fn file(a: Option<FileState>, b: Option<FileState>) -> Option<FileState> {
+fn file(a: Option<FileState>, b: Option<FileState>, times: [f64; 2]) -> Option<FileState> {
     match (a, b) {
         (Some(a), Some(b)) => Some(FileState {
             asked_read_bytes: a.asked_read_bytes.saturating_add(b.asked_read_bytes),
             asked_written_bytes: a.asked_written_bytes.saturating_add(b.asked_written_bytes),
+            in_flight: mean(a.in_flight, b.in_flight, times),
             ..b
         }),
         (a, b) => b.or(a),

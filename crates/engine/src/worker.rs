@@ -13,7 +13,7 @@ use proofmark_model::{Account, Cut, Point, Trial, Unit, median};
 use crate::account::verified;
 use crate::cutting::Cutting;
 use crate::executor::{Executor, ExecutorTrial, SlicedAmount, SlicedTrial};
-use crate::latency::Latencies;
+use crate::latency::TrialLatencies;
 use crate::protocol::{Job, Order, Reply, Request, Taken, send};
 use crate::team::CpuTeam;
 use crate::workload::{Amount, Setup, Workload};
@@ -67,7 +67,7 @@ struct Work {
     /// Iterations per thread per second of each warm-up trial.
     warmed: Vec<f64>,
     /// Latencies of the operations of all trials so far.
-    latencies: Latencies,
+    latencies: TrialLatencies,
     /// State of the parts of samples, where samples are taken over time.
     parts: Parts,
 }
@@ -123,7 +123,7 @@ impl Work {
             quota_periods: job.quota_periods,
             filling: 0,
             warmed: Vec::new(),
-            latencies: Latencies::default(),
+            latencies: TrialLatencies::default(),
             parts: Parts::default(),
         })
     }
@@ -147,14 +147,14 @@ impl Work {
     /// Takes a trial that is not cut; repeats one that is far too short, with more iterations.
     fn long_enough(&mut self) -> Result<Trial, Reply> {
         for _ in 0..MAX_REPEATS {
-            let before = self.latencies.clone();
+            let before = self.latencies.len();
             let trial = self.trial(&self.shares(self.filling), self.ahead())?;
             let is_fixed = self.setup.amount() != Amount::Calibrated;
             let goal = self.trial_s * MARGIN;
             if is_fixed || trial.seconds >= TOO_SHORT * self.trial_s {
                 return Ok(trial);
             }
-            self.latencies = before;
+            self.latencies.truncate(before);
             self.filling = lengthened(self.filling, trial.seconds, goal);
         }
         self.trial(&self.shares(self.filling), self.ahead())
@@ -196,7 +196,7 @@ impl Work {
     fn warm(&mut self) -> Result<Trial, Reply> {
         let part = (self.filling / WARM_PART).max(1);
         let trial = self.trial(&self.each(part), self.ahead())?;
-        self.latencies.clear();
+        self.latencies.truncate(0);
         self.warmed.push(part as f64 / trial.seconds.max(1e-9));
         self.filling = filling_at(&self.warmed, self.trial_s);
         Ok(trial)
@@ -231,7 +231,7 @@ impl Work {
             let what = format!("{} of {iterations} I/Os are proved", trial.counted);
             return Err(Reply::Unverified(what));
         }
-        self.latencies.merge(&trial.latencies);
+        self.latencies.push(trial.latencies);
         let (placement, file) = (self.setup.placement(), self.setup.file());
         let each = self.setup.work_per_iteration();
         let own =

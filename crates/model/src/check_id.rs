@@ -20,6 +20,8 @@ pub const CORE_SHARED: &str = "core_shared";
 pub const CPUS_LOST: &str = "cpus_lost";
 /// Direct I/O refused.
 pub const DIRECT_REFUSED: &str = "direct_refused";
+/// A p99 that may be that of a disturbance.
+pub const DISTURBED_TAIL: &str = "disturbed_tail";
 /// Rate that did not last.
 pub const FALLING_RATE: &str = "falling_rate";
 /// A CPU quota that cannot be read.
@@ -56,6 +58,8 @@ pub const RANDOM_FASTER: &str = "random_faster";
 pub const RESIDUAL: &str = "residual";
 /// Device shared with other I/O.
 pub const SHARED_DEVICE: &str = "shared_device";
+/// Network interface shared with other traffic.
+pub const SHARED_INTERFACE: &str = "shared_interface";
 /// Transfer that only filled buffers.
 pub const SHORT_TRANSFER: &str = "short_transfer";
 /// Trial too short for the clock.
@@ -66,8 +70,12 @@ pub const SMALL_FILE: &str = "small_file";
 pub const SMALL_PAGES: &str = "small_pages";
 /// No check: a hidden hardware thread of each core.
 pub const SMT_HIDDEN: &str = "host.smt_hidden";
+/// Stalled trials.
+pub const STALLS: &str = "stalls";
 /// Steal time.
 pub const STEAL: &str = "steal";
+/// Stopped process.
+pub const STOPPED: &str = "stopped";
 /// Swapping during the trials.
 pub const SWAP: &str = "swap";
 /// Taken time that the figure holds.

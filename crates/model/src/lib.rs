@@ -99,7 +99,7 @@ pub use lock::lock;
 pub use main_results::{Configured, MainResult, MainRow, Pick, PickedValue, answer, best, pick};
 pub use measurement::{
     Account, Bottleneck, Conditions, HelperTrial, Latency, LatencyBucket, MOST_CLOCKS_APART,
-    Measurement, Precision, Round, Trial, Verification,
+    Measurement, PercentileIntervals, Precision, Round, Trial, Verification,
 };
 pub use nearest::did_you_mean;
 pub use network::{

@@ -9,6 +9,7 @@ use crate::{
     Better, Ceiling, CpuPairSeen, CpuPlacement, DeviceTraffic, Ending, FileState, Finding,
     NetworkTraffic, Params, Point, QuotaTrial, RanOn, RawMeasurement, Reference, Series, Severity,
     Solution, Subsystem, Summary, TimeAccount, Timestamp, Touched, Unit, Verdict, WorkloadSpec,
+    median,
 };
 
 /// One timed repetition.
@@ -253,9 +254,35 @@ pub struct Latency {
     pub p999: Option<f64>,
     /// Maximum.
     pub max: f64,
+    /// The 95 % intervals of the percentiles, from the differences between the trials.
+    #[serde(default)]
+    pub ci95: PercentileIntervals,
     /// The distribution, by rising time; buckets without an operation are left out.
     #[serde(default)]
     pub buckets: Vec<LatencyBucket>,
+}
+
+/// The 95 % intervals of percentiles, in seconds. Null where the percentile is, or where fewer than 6
+/// trials had operations: a tool's output, a result over time.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct PercentileIntervals {
+    /// Of the median.
+    pub p50: Option<[f64; 2]>,
+    /// Of the 90th percentile.
+    pub p90: Option<[f64; 2]>,
+    /// Of the 99th percentile.
+    pub p99: Option<[f64; 2]>,
+    /// Of the 99.9th percentile.
+    pub p999: Option<[f64; 2]>,
+}
+
+impl Latency {
+    /// Returns half the width of the interval of the 99th percentile, as a share of it.
+    pub fn p99_half_width(&self) -> Option<f64> {
+        let (p99, [low, high]) = (self.p99?, self.ci95.p99?);
+        Some(0.5 * (high - low) / p99).filter(|half| half.is_finite())
+    }
 }
 
 /// Operations that took about as long as each other.
@@ -367,6 +394,12 @@ impl Measurement {
     /// Returns true if no finding so far is more than a note.
     pub fn undisturbed(&self) -> bool {
         self.findings.iter().all(|f| f.severity == Severity::Note)
+    }
+
+    /// Returns the mean number of I/Os that each thread had in flight: the median over the trials.
+    pub fn in_flight(&self) -> Option<f64> {
+        let of_trials = self.trials.iter().filter_map(|t| t.file.as_ref()?.in_flight);
+        median(&of_trials.collect::<Vec<_>>())
     }
 
     /// Returns the configuration that was measured.

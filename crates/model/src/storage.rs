@@ -204,6 +204,10 @@ pub struct FileState {
     pub asked_read_bytes: u64,
     /// Bytes that the workload requested to write.
     pub asked_written_bytes: u64,
+    /// Mean number of I/Os that each thread had in flight, from right before the submission until
+    /// the thread saw the completion; null where it has no queue, or timed no I/O.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_flight: Option<f64>,
     /// Order in which each thread took its blocks.
     pub order: Order,
     /// Time of the flushes.

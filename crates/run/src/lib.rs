@@ -40,8 +40,8 @@ pub use measure::{Means, measure};
 pub use other_programs::BusyPrograms;
 pub use pairs::FINDINGS as TOOL_FINDINGS;
 pub use plan::{
-    BUDGET_FINDINGS, FINDINGS as PLAN_FINDINGS, REFERENCE_FINDINGS, Title, check_value, endure,
-    estimate, plan, subsystems, takes, titles, tools_s, typed_parameter,
+    BUDGET_FINDINGS, FINDINGS as PLAN_FINDINGS, REFERENCE_FINDINGS, Title, announcements,
+    check_value, endure, estimate, plan, subsystems, takes, titles, tools_s, typed_parameter,
 };
 pub use planned::{NoReference, Planned, PlannedTools};
 pub use process::own_program;

@@ -1,7 +1,7 @@
 //! The workloads by their ids: all that this crate knows of them. A test renames them.
 
 use proofmark_engine::Needs;
-use proofmark_model::{Plan, Point, Subsystem};
+use proofmark_model::{Plan, Point, Subsystem, key};
 
 #[cfg(test)]
 mod renamed;
@@ -33,6 +33,13 @@ pub(crate) fn in_rounds(id: &str) -> bool {
 /// The needs of a configuration; none of an unknown workload.
 pub fn needs(point: &Point) -> Needs {
     find(&point.workload).map_or_else(Needs::default, |workload| workload.needs(&point.params))
+}
+
+/// Returns true if a configuration reads a file and writes none.
+pub fn reads_file(point: &Point) -> bool {
+    // Work that writes has the time of its flush as a parameter, or is commits, without a queue.
+    let reads = point.params.has(key::QUEUE_DEPTH) && !point.params.has(key::FLUSH);
+    reads && needs(point).disk_bytes > 0
 }
 
 /// Estimated seconds of one trial of a configuration of the plan.

@@ -85,6 +85,7 @@ impl Work {
             }
             merge(self.unit, &mut sample, self.part(false)?);
         }
+        self.latencies.join();
         Ok(sample)
     }
 
@@ -92,9 +93,9 @@ impl Work {
     fn lengthen(&mut self, goal: f64) -> Result<(), Reply> {
         for _ in 0..super::MAX_REPEATS {
             let shares = self.shares(self.parts.iterations);
-            let before = self.latencies.clone();
+            let before = self.latencies.len();
             let took_s = self.trial(&shares, 0)?.seconds;
-            self.latencies = before;
+            self.latencies.truncate(before);
             if took_s >= super::TOO_SHORT * goal {
                 break;
             }

@@ -1,7 +1,7 @@
 //! Checks `stopped` and `unaccounted`: time that a trial's threads lost although no program used
 //! their CPUs, by a signal or without an account.
 
-use proofmark_model::{End, Finding, Measurement, TimeAccount, Trial};
+use proofmark_model::{End, Finding, Measurement, TimeAccount, Trial, check_id};
 
 use super::share::Share;
 use super::weight::Weight;
@@ -12,7 +12,7 @@ use crate::Context;
 const LOST: f64 = 0.01;
 
 pub(super) static STOPPED: Check = Check {
-    id: "stopped",
+    id: check_id::STOPPED,
     class: Class::TAKEN_TIME,
     title: "Stopped by a signal",
     about: "Examines time that threads were neither on a CPU nor waiting for one, over wall time. \

@@ -16,6 +16,7 @@ mod cpus_lost;
 mod device_time;
 mod disagrees;
 mod disk_medium;
+mod disturbed_tail;
 mod drift;
 mod ending;
 mod impossible;
@@ -37,6 +38,7 @@ mod quotas;
 mod random_faster;
 mod scaling;
 mod scheduling;
+mod shallow_queue;
 mod share;
 mod shared_device;
 mod shared_interface;
@@ -169,6 +171,7 @@ pub static ALL: &[&Check] = &[
     &cpu_saturated::CHECK,
     &network_path::FRAGMENTED,
     &short_trial::CHECK,
+    &shallow_queue::CHECK,
     &no_headline::CHECK,
     &drift::TREND,
     &drift::DRIFT,
@@ -209,6 +212,7 @@ pub static ALL: &[&Check] = &[
     &counters::UNWATCHED,
     &disagrees::CHECK,
     &wide_interval::CHECK,
+    &disturbed_tail::CHECK,
     &core_shared::CHECK,
 ];
 

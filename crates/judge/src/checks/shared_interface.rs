@@ -7,7 +7,7 @@
 
 use proofmark_model::{
     Direction, End, EndTraffic, Finding, Measurement, NetworkTraffic, Severity, Trial, Unit,
-    format_quantity,
+    check_id, format_quantity,
 };
 
 use super::weight::Weight;
@@ -143,7 +143,7 @@ fn share(ctx: &Context, m: &Measurement, way: Counter, flow: Flow) -> Option<f64
 }
 
 pub(super) static CHECK: Check = Check {
-    id: "shared_interface",
+    id: check_id::SHARED_INTERFACE,
     class: Class::DISTURBANCE,
     title: "Interface shared with other traffic",
     about: "Counts the bytes that the interface of an end moved in the directions of the load, \

@@ -1,7 +1,9 @@
 //! `stalls`: a trial without slices stopped for a while, and its delivered figure includes that
 //! time.
 
-use proofmark_model::{Cut, Finding, Measurement, Trial, counted, format_seconds, median};
+use proofmark_model::{
+    Cut, Finding, Measurement, Trial, check_id, counted, format_seconds, median,
+};
 
 use super::{Check, Class, Examine};
 use crate::Context;
@@ -12,7 +14,7 @@ const TIMES: f64 = 1.5;
 const LEAST_S: f64 = 0.02;
 
 pub(super) static CHECK: Check = Check {
-    id: "stalls",
+    id: check_id::STALLS,
     class: Class::Context,
     title: "Stalled trials",
     about: "Single operations and complete solves cannot be cut into slices, so a stall is part of \

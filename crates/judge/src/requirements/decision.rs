@@ -99,7 +99,9 @@ fn kind_of(statistic: Statistic, m: &Measurement) -> Option<FigureKind> {
 /// The 95 % interval of a statistic with that value, if there is one.
 fn interval(statistic: Statistic, m: &Measurement, value: f64) -> Option<[f64; 2]> {
     if let Some(share) = percentile_share(statistic) {
-        return percentile_interval(m.latency.as_ref()?, share, value);
+        let latency = m.latency.as_ref()?;
+        return stored_interval(statistic, latency)
+            .or_else(|| percentile_interval(latency, share, value));
     }
     let figure = m.summary.as_ref()?.figure(kind_of(statistic, m)?);
     let factor = value / figure.value?;
@@ -135,11 +137,24 @@ fn percentile_share(statistic: Statistic) -> Option<f64> {
     }
 }
 
+/// The interval of a percentile from the differences between the trials.
+fn stored_interval(statistic: Statistic, latency: &Latency) -> Option<[f64; 2]> {
+    let all = &latency.ci95;
+    let ends = match statistic {
+        Statistic::P50 => all.p50,
+        Statistic::P90 => all.p90,
+        Statistic::P99 => all.p99,
+        Statistic::P999 => all.p999,
+        _ => None,
+    };
+    ends.filter(|ends| ends.iter().all(|end| end.is_finite()))
+}
+
 /// Standard deviations of a 95 % interval.
 const NORMAL_95: f64 = 1.96;
 
 /// The interval of a percentile by the ranks that contain it with 95 %, from the buckets of the
-/// distribution; `None` without them.
+/// distribution; `None` without them. It is for distributions without trials, such as a tool's.
 fn percentile_interval(latency: &Latency, share: f64, value: f64) -> Option<[f64; 2]> {
     let count: u64 = latency.buckets.iter().map(|b| b.count).sum();
     let n = count as f64;
@@ -221,6 +236,22 @@ mod tests {
         let printed = decide(&result(&trials[..1]), true, Statistic::Delivered, |v| v >= 1e6);
         assert_eq!(printed.decision, Decision::Met);
         assert_eq!(printed.reason.as_deref(), Some("as the tool printed it: 1 trial, no interval"));
+    }
+
+    #[test]
+    fn a_percentile_of_trials_that_differ_decides_by_their_interval() {
+        let mut m = read();
+        let bucket = |upto: f64, count: u64| LatencyBucket { upto, count };
+        let latency = m.latency.as_mut().unwrap();
+        // By its ranks alone, p99 would be exact.
+        latency.buckets = vec![bucket(1e-4, 980_000), bucket(2e-4, 20_000)];
+        (latency.p50, latency.p99) = (1e-4, Some(2e-4));
+        latency.ci95.p99 = Some([1.2e-4, 9e-4]);
+        let p99 = |limit: f64| decide(&m, false, Statistic::P99, |v| v < limit);
+        use Decision::{Met, Missed, Undecided};
+        let decisions = [1e-3, 5e-4, 1.5e-4, 1.1e-4].map(|limit| p99(limit).decision);
+        assert_eq!(decisions, [Met, Undecided, Undecided, Missed]);
+        assert_eq!(p99(1e-3).ci95, Some([1.2e-4, 9e-4]));
     }
 
     #[test]

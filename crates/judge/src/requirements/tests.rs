@@ -34,6 +34,7 @@ fn machine() -> Run {
             p99: Some(1e-3),
             p999: None,
             max: 0.02,
+            ci95: proofmark_model::PercentileIntervals::default(),
             buckets: Vec::new(),
         });
     }

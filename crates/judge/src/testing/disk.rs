@@ -169,6 +169,7 @@ pub(crate) fn each_device(
 fn on_device(m: Measurement, reads_percent: u64, direct: bool) -> Measurement {
     let block =
         if m.unit == Unit::BytePerSecond { 1 } else { m.params.get(key::BLOCK_SIZE).unwrap() };
+    let depth = m.params.get(key::QUEUE_DEPTH);
     let (threads, size) = (m.params.threads(), m.params.get(key::BLOCK_SIZE).unwrap().max(1));
     let order = match m.workload.as_str() {
         "disk.rand_read" | "disk.rand_write" | "disk.mixed" => Order::Rand,
@@ -188,6 +189,7 @@ fn on_device(m: Measurement, reads_percent: u64, direct: bool) -> Measurement {
             flush_every_bytes: None,
             asked_read_bytes: read,
             asked_written_bytes: written,
+            in_flight: depth.map(|depth| 0.99 * depth as f64),
             order,
             flush,
             direct: Some(direct),
@@ -226,6 +228,7 @@ pub(super) fn latency(mean: f64, count: u64) -> Latency {
         p99: Some(1.5 * mean),
         p999: None,
         max: 3.0 * mean,
+        ci95: proofmark_model::PercentileIntervals::default(),
         buckets: Vec::new(),
     }
 }

@@ -37,6 +37,7 @@ pub(super) fn latency(
         p99: at("99.000000"),
         p999: at("99.900000"),
         max: seconds(times.max),
+        ci95: proofmark_model::PercentileIntervals::default(),
         buckets: buckets(times, line)?,
     }))
 }

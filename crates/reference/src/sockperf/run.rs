@@ -192,6 +192,7 @@ impl Run {
             p99: time("99.00"),
             p999: time("99.90"),
             max: needed(MAX, "maximum time")?,
+            ci95: proofmark_model::PercentileIntervals::default(),
             buckets: Vec::new(),
         };
         let filled = valid.received as f64 * latency.mean / valid.seconds;

@@ -149,6 +149,7 @@ fn latency(facts: &Facts) -> Result<Option<Latency>, Malformed> {
         p99: None,
         p999: None,
         max,
+        ci95: proofmark_model::PercentileIntervals::default(),
         buckets: Vec::new(),
     }))
 }

@@ -123,11 +123,15 @@ fn measures(m: &Measurement) -> Measures {
         figure(format!("{measure}-{}", headline.as_str()), summary.figure(headline));
     }
     if let Some(l) = &m.latency {
-        let times =
-            [("latency", Some(l.mean)), ("latency-p50", Some(l.p50)), ("latency-p99", l.p99)];
+        let times = [
+            ("latency", Some(l.mean), None),
+            ("latency-p50", Some(l.p50), l.ci95.p50),
+            ("latency-p99", l.p99, l.ci95.p99),
+        ];
         let skip = usize::from(m.unit == Unit::Second);
-        for (name, seconds) in times.into_iter().skip(skip) {
-            add(name.to_owned(), seconds.map(|s| s * NANOSECONDS), None);
+        for (name, seconds, ci95) in times.into_iter().skip(skip) {
+            let ends = ci95.map(|ends| ends.map(|s| s * NANOSECONDS));
+            add(name.to_owned(), seconds.map(|s| s * NANOSECONDS), ends);
         }
     }
     all

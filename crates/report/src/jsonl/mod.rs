@@ -176,7 +176,11 @@ fn figures(m: &Measurement) -> Vec<(&'static str, Option<f64>, &'static str, Opt
             ("latency_mean", Some(l.mean), "s", LOWER),
             ("latency_p50", Some(l.p50), "s", LOWER),
             ("latency_p90", l.p90, "s", LOWER),
+            ("latency_p50_ci95_low", l.ci95.p50.map(|e| e[0]), "s", LOWER),
+            ("latency_p50_ci95_high", l.ci95.p50.map(|e| e[1]), "s", LOWER),
             ("latency_p99", l.p99, "s", LOWER),
+            ("latency_p99_ci95_low", l.ci95.p99.map(|e| e[0]), "s", LOWER),
+            ("latency_p99_ci95_high", l.ci95.p99.map(|e| e[1]), "s", LOWER),
             ("latency_p999", l.p999, "s", LOWER),
             ("latency_max", Some(l.max), "s", LOWER),
         ]);

@@ -44,7 +44,18 @@ fn meaning(group: &Group) -> Option<(&'static str, &'static str)> {
 /// Reason why a configuration has no times of single operations.
 pub const NOT_TIMED: &str = "its operations were not timed individually";
 
+const INTERVAL: &str = "Half the 95 % interval of the percentile, as a share of it. It comes from the \
+    differences between the trials: one disturbance makes many operations of a trial slow.";
+
+/// Reason why a percentile has no interval.
+const FEW: &str = "fewer than 6 trials, or too few operations for this percentile";
+
 type Time = fn(&Latency) -> Option<f64>;
+type Interval = fn(&Latency) -> Option<String>;
+
+fn has_interval(l: &Latency) -> bool {
+    l.ci95.p50.is_some()
+}
 
 fn latency(m: &Measurement) -> Result<&Latency, String> {
     m.latency.as_ref().ok_or_else(|| match m.summary {
@@ -67,6 +78,11 @@ pub fn table(group: &Group) -> Table {
         ("max", 1, |l| Some(l.max)),
     ];
     let mut table = keyed(group, "times of single operations");
+    let intervals: [(_, _, Interval); 2] = [
+        ("p50", "± p50", |l| operation::half_width(Some(l.p50), l.ci95.p50)),
+        ("p99", "± p99", |l| operation::half_width(l.p99, l.ci95.p99)),
+    ];
+    let has_intervals = group.all.iter().any(|m| m.latency.as_ref().is_some_and(has_interval));
     for (name, spare, read) in times {
         let time = move |m: &&Measurement| {
             let time = read(latency(m)?).and_then(|v| scale.number(v));
@@ -76,6 +92,14 @@ pub fn table(group: &Group) -> Table {
         if let Some((term, about)) = meaning(group).filter(|_| name == "p50") {
             table = table.explained(term, about);
         }
+        let own = intervals.iter().find(|(of, ..)| *of == name).filter(|_| has_intervals);
+        if let Some((_, title, read)) = own {
+            let half = |m: &&Measurement| read(latency(m)?).ok_or_else(|| FEW.to_owned());
+            table = table.number(title, half).spare(2);
+        }
+    }
+    if has_intervals {
+        table = table.explained("± p50, ± p99", INTERVAL);
     }
     let timed = group.all.iter().any(|m| m.latency.is_some());
     table

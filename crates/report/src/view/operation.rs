@@ -1,9 +1,9 @@
 //! Times of single operations in few words.
 
-use proofmark_model::{Latency, Measurement, Unit};
+use proofmark_model::{Latency, Measurement, Unit, check_id};
 
-use super::num::Scale;
-use super::text::enclosed;
+use super::num::{Scale, percentage};
+use super::text::{clean, enclosed};
 
 /// `p50 118.0 us, p99 310.0 us`.
 pub fn phrase(m: &Measurement) -> Option<String> {
@@ -19,6 +19,18 @@ fn time(seconds: f64) -> Option<String> {
 /// `118.0 us` and `310.0 us`.
 pub fn p50_and_p99(l: &Latency) -> Option<[String; 2]> {
     Some([time(l.p50)?, l.p99.and_then(time).unwrap_or_else(|| "-".to_owned())])
+}
+
+/// The reason why the p99 of a result may be that of a disturbance.
+pub fn disturbed_tail(m: &Measurement) -> Option<String> {
+    let finding = m.findings.iter().find(|f| f.check == check_id::DISTURBED_TAIL)?;
+    Some(clean(&finding.message))
+}
+
+/// `12.0 %`: half the width of a percentile's interval, as a share of it.
+pub fn half_width(value: Option<f64>, ci95: Option<[f64; 2]>) -> Option<String> {
+    let (value, [low, high]) = (value?, ci95?);
+    percentage(0.5 * (high - low) / value)
 }
 
 /// The time of an amount of work at the rate of a result: a reciprocal throughput. `None` where all

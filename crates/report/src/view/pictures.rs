@@ -148,6 +148,7 @@ mod tests {
                 p99: Some(p99),
                 p999: Some(max),
                 max,
+                ci95: proofmark_model::PercentileIntervals::default(),
                 buckets: [min, p50, p99, max].map(bucket).to_vec(),
             };
             let picture = distribution(Subsystem::Disk, "x", &latency).unwrap();

@@ -23,6 +23,9 @@ const NOISE_KEY: &str = "Time runs from left to right. Hatched: not counted. Dis
     loads have no time account, since their threads wait for I/O; between trials proofmark \
     prepares and verifies, or a reference tool runs.";
 
+/// Maximum number of results with which the end of a run shows the comparisons with tools.
+const FEW: usize = 8;
+
 /// The meaning of what the cards show, and of nothing else.
 fn meanings(parts: &[ScreenPart], spread: f64) -> String {
     let shown = || parts.iter().flat_map(|p| &p.rows).filter(|r| r.value.is_some());
@@ -114,11 +117,25 @@ pub(super) fn at_end(groups: &[Group], summary: &Summary, more: &str) -> Vec<Blo
     );
     let spread = spread(&first.parts);
     out.add("results", Results { parts: first.parts.clone(), pictures: Vec::new(), spread });
+    // A run of many results has no room for it on this screen; its short report has it.
+    if first.parts.iter().map(|p| p.rows.len()).sum::<usize>() <= FEW {
+        out.add("compared", compared(&first.parts));
+    }
     out.add("causes", causes(summary, more));
     for group in groups.iter().filter(|g| g.over_time) {
         workload::courses(&mut out, group);
     }
     out.0
+}
+
+/// `Compared with reference tools: Random read, 4 KiB, depth 32: 1.010 times fio (0.990–1.020).`
+fn compared(parts: &[ScreenPart]) -> String {
+    let rows = parts.iter().flat_map(|p| &p.rows);
+    let each = rows.filter_map(|r| Some(format!("{}: {}", r.name(), r.reference.as_ref()?)));
+    match joined(each, "; ") {
+        none if none.is_empty() => none,
+        all => format!("Compared with reference tools: {all}."),
+    }
 }
 
 /// The report on noise: what takes CPU time from the threads, how the vCPUs are placed, and
@@ -168,6 +185,7 @@ pub(super) fn head(run: &Run, groups: &[Group], summary: &Summary) -> Vec<Block>
     let parts = summary.first.parts.clone();
     let spread = spread(&parts);
     out.add("results", Results { parts, pictures: Vec::new(), spread });
+    out.add("compared", compared(&summary.first.parts));
     for group in groups.iter().filter(|g| g.over_time) {
         workload::courses(&mut out, group);
     }

@@ -32,6 +32,12 @@ pub const DEVICE: &str = "What the underlying block devices transferred during t
     their own counters, as a share of the bytes requested. At 0 % the page cache served all of it. \
     Above 100 %, the rest is whole sectors, read-ahead, and the file system's own data.";
 
+/// The column of the mean I/Os in flight, which a narrow page leaves out first.
+const IN_FLIGHT_TITLE: &str = "in flight";
+
+pub const IN_FLIGHT: &str = "The mean number of I/Os that each thread had in flight, from right before \
+    the submission until the thread saw the completion: rate x mean latency (Little's law).";
+
 const STATISTIC: &str = "The kind of the row's figure. Attainable and typical leave out the time \
     that was taken from the threads. Delivered, all work divided by all time, is shown where too \
     little undisturbed time was seen.";
@@ -261,6 +267,7 @@ fn table(group: &Group, scale: &Scale) -> Table {
                 Some(_) => why_none.to_owned(),
             })
         });
+        table = if title == IN_FLIGHT_TITLE { table.spare(2) } else { table };
         table = if about.is_empty() { table } else { table.explained(title, about) };
     }
     table
@@ -288,7 +295,7 @@ struct ExtraColumn<'a> {
     value: Read<'a>,
 }
 
-fn extra_columns(loads: &Scale) -> [ExtraColumn<'_>; 4] {
+fn extra_columns(loads: &Scale) -> [ExtraColumn<'_>; 5] {
     let percentage = || "%".to_owned();
     [
         ExtraColumn {
@@ -304,6 +311,13 @@ fn extra_columns(loads: &Scale) -> [ExtraColumn<'_>; 4] {
             about: DEVICE,
             why_none: "the system did not count the devices' bytes",
             value: Box::new(|m| percent(disk::device_share(m)?)),
+        },
+        ExtraColumn {
+            title: IN_FLIGHT_TITLE,
+            unit: "I/Os".to_owned(),
+            about: IN_FLIGHT,
+            why_none: "the configuration has no queue",
+            value: Box::new(|m| m.in_flight().map(|mean| format!("{mean:.2}"))),
         },
         ExtraColumn {
             title: "lost",

@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use proofmark_model::{Host, Params, Plan, Point, Policy, WorkloadSpec};
+use proofmark_engine::Workload;
+use proofmark_model::{Host, Params, Plan, Point, Policy, WorkloadSpec, pick};
 
-use super::fit::Gathering;
+use super::fit::{Gathering, supports};
 use super::nothing_to_measure;
+use super::rank::Place;
 use super::select::named;
-use super::values::{combinations, list, overrides};
+use super::values::{Overrides, combinations, overrides};
 use crate::error::Usage;
 use crate::planned::Planned;
 use crate::profile::{Profile, SeriesText};
@@ -26,7 +28,7 @@ pub fn endure(request: &EndureRequest, host: &Host) -> Result<Planned, Usage> {
     let workload = named(&request.workload)?;
     let spec = workload.spec();
     let overrides = overrides(&request.parameters, &[&spec.id])?;
-    let asked = combinations(spec, &threads_of_a_run(spec)?, &overrides, host)?;
+    let asked = combinations(spec, &values_of_a_run(workload, host)?, &overrides, host)?;
     let policy = Policy { trial_s: slice_s(&series), budget_s: None, ..Policy::default() };
     let plan = Plan { profile: "endure".to_owned(), policy, ..Plan::default() };
     let mut gathering = Gathering { host, planned: Planned { plan, ..Planned::default() } };
@@ -44,23 +46,40 @@ fn slice_s(series: &SeriesText) -> f64 {
     (series.every.as_secs_f64() / SLICES).clamp(SLICE_S[0], SLICE_S[1])
 }
 
-/// The default number of threads: that of a run.
-fn threads_of_a_run(spec: &WorkloadSpec) -> Result<BTreeMap<String, Vec<String>>, Usage> {
-    let threads = Params::THREADS.iter().find_map(|key| spec.parameter(key.name()));
-    Ok(match threads {
-        Some(threads) if measures_all_cpus(&spec.id, &threads.name)? => {
-            BTreeMap::from([(threads.name.to_string(), list("all"))])
-        }
-        _ => BTreeMap::new(),
-    })
-}
-
-/// True if the default profile measures a workload with all CPUs, so that results are comparable.
-fn measures_all_cpus(workload: &str, threads: &str) -> Result<bool, Usage> {
+/// The values of the configuration that a run shows for a workload: that of its last row on the first
+/// screen, with all CPUs, the widest instruction set, or the deepest queue. So both commands measure
+/// the same.
+fn values_of_a_run(
+    workload: &'static dyn Workload,
+    host: &Host,
+) -> Result<BTreeMap<String, Vec<String>>, Usage> {
+    let (spec, none) = (workload.spec(), Overrides::default());
     let profile = Profile::load(DEFAULT_PROFILE)?;
-    let points = profile.points.iter().filter(|point| point.workload == workload);
-    let mut numbers = points.filter_map(|point| point.parameters.get(threads));
-    Ok(numbers.any(|values| values.texts().iter().any(|text| text == "all")))
+    let mut asked = Vec::new();
+    for text in profile.points.iter().filter(|p| p.workload == spec.id && p.series.is_none()) {
+        let parameters = text.parameters.iter().map(|(k, v)| (k.clone(), v.texts())).collect();
+        asked.extend(combinations(spec, &parameters, &none, host)?);
+    }
+    if asked.is_empty() {
+        asked = combinations(spec, &BTreeMap::new(), &none, host)?;
+    }
+    // Each configuration with what was asked for: `auto`, unless it stands for several values.
+    let mut all: Vec<(Point, Params)> = Vec::new();
+    for asked in asked {
+        let resolved = workload.resolve_auto(asked.clone(), host);
+        let is_one = resolved.len() == 1;
+        for params in resolved.into_iter().filter(|p| supports(workload, p, host).is_ok()) {
+            let asked = if is_one { asked.clone() } else { params.clone() };
+            all.push((Point { workload: spec.id.to_string(), params }, asked));
+        }
+    }
+    let cpus = host.limits.usable_cpus.len() as u64;
+    let row = spec.role.main_rows.last().map_or(&[][..], |row| &row.picks);
+    let places = all.iter().enumerate().map(|(at, (point, _))| Place(at, point)).collect();
+    let picked = pick((Some(spec), cpus), row, places).map(|place| &all[place.0].1);
+    let value = |name: &str| Some(picked?.named(name)?.to_string());
+    let names = spec.parameters.iter().map(|parameter| parameter.name.to_string());
+    Ok(names.filter_map(|name| Some((name.clone(), vec![value(&name)?]))).collect())
 }
 
 /// The error of several configurations: the parameter that has several values, and how to choose.
@@ -130,18 +149,34 @@ mod tests {
         assert!(least >= 600.0 && most < 602.0, "{least} to {most}");
     }
 
+    /// What endure measures without `--set`: the configuration of the row that a run shows.
     #[test]
-    fn threads_that_nobody_set_are_those_of_a_run() {
+    fn what_nobody_set_is_as_in_the_row_of_a_run() {
         let host = this_machine();
-        for workload in ["disk.fsync", "disk.rand_read", "cpu.flops", "cpu.clock", "memory.triad"] {
-            let names = vec![workload.to_owned()];
+        let cpus = host.limits.usable_cpus.len() as u64;
+        let mut compared = 0;
+        for spec in crate::registry::all().map(|workload| workload.spec()) {
+            let Some(row) = spec.role.main_rows.last() else { continue };
+            let names = vec![spec.id.to_string()];
             let run = PlanRequest { names, ..PlanRequest::default() };
-            let run = crate::plan::plan(&run, &host).unwrap().plan;
-            let of_run = run.points.iter().filter_map(|p| p.params.get(key::THREADS)).max();
-            let set = if workload == "cpu.flops" { "isa=scalar" } else { "" };
-            let endure = planned(&request(workload, set, USUAL));
-            assert_eq!(endure.points[0].params.get(key::THREADS), of_run, "{workload}");
+            let Ok(run) = crate::plan::plan(&run, &host) else { continue };
+            let places = run.plan.points.iter().enumerate().map(|(at, p)| Place(at, p)).collect();
+            let shown = pick((Some(spec), cpus), &row.picks, places).unwrap();
+            let request = request(&spec.id, "", USUAL);
+            assert_eq!(endure(&request, &host).unwrap().plan.points, std::slice::from_ref(shown.1));
+            compared += 1;
         }
+        assert!(compared > 10, "{compared} workloads");
+    }
+
+    #[test]
+    fn a_parameter_that_is_set_leaves_the_others_as_in_a_run() {
+        let plan = planned(&request("cpu.flops", "threads=1", USUAL));
+        let widest = planned(&request("cpu.flops", "", USUAL)).points[0].params.clone();
+        assert_ne!(widest.get(key::ISA), Some("scalar"), "every machine of x86-64 has vectors");
+        assert_eq!(plan.points[0].params, widest.clone().with(key::THREADS, 1));
+        let plan = planned(&request("cpu.flops", "isa=scalar", USUAL));
+        assert_eq!(plan.points[0].params, widest.with(key::ISA, "scalar"));
     }
 
     #[test]

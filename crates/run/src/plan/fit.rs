@@ -253,7 +253,11 @@ struct Room<'a> {
 const CLAMPED: f64 = 5.0 / 8.0;
 
 /// Refuses parameters that contradict each other, and a host that cannot run them.
-fn supports(workload: &dyn Workload, params: &Params, host: &Host) -> Result<(), Refusal> {
+pub(super) fn supports(
+    workload: &dyn Workload,
+    params: &Params,
+    host: &Host,
+) -> Result<(), Refusal> {
     workload.configure(params)?.supports_on(host)
 }
 

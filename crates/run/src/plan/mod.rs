@@ -1,5 +1,6 @@
 //! Makes a plan of a request: the configurations to measure, and how.
 
+mod announce;
 mod budget;
 mod endure;
 mod estimate;
@@ -24,6 +25,7 @@ use crate::registry::subsystem;
 use crate::request::{LONGEST_RUN, PlanRequest};
 use crate::set_up::memory_rate;
 
+pub use announce::announcements;
 pub use budget::FINDINGS as BUDGET_FINDINGS;
 pub(crate) use budget::{ADVICE, BUDGET, left_out_finding, typed, words};
 pub use endure::endure;

@@ -128,7 +128,7 @@ fn rows(plan: &Plan, cpus: u64) -> Vec<(usize, Want)> {
 
 /// A planned configuration and its place.
 #[derive(Clone, Copy)]
-struct Place<'a>(usize, &'a Point);
+pub(super) struct Place<'a>(pub(super) usize, pub(super) &'a Point);
 
 impl Configured for Place<'_> {
     fn params(&self) -> &Params {

@@ -6,6 +6,7 @@
 //! one, as are series (`series`). The time of a profile is for trials; pairs with tools (`pairs`) and
 //! series do not count. A time limit (`limit`) is for all of them, and ends the run.
 
+mod groups;
 mod limit;
 mod pairs;
 mod series;
@@ -13,7 +14,6 @@ mod series;
 mod tests;
 mod turns;
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 
 use proofmark_engine::{Clock, Launcher, Request, Session, Stop, Taken, Workload};
@@ -26,16 +26,11 @@ use crate::record::RunFile;
 use crate::set_up;
 use crate::steady::is_steady;
 use crate::tool::ToolRunner;
+pub use groups::Grouping;
 pub use limit::Deadline;
 use limit::Limit;
 use turns::WARM_S;
 pub use turns::{fewest_trials, least_trials, turn_s, warm_trials, warm_up_s};
-
-/// Maximum configurations of a group. Each has its threads; all but those of memory have a process.
-const GROUP: usize = 64;
-
-/// Maximum threads of a group.
-const GROUP_THREADS: u64 = 1024;
 
 /// The means of a run: all that a test replaces.
 #[derive(Clone, Copy)]
@@ -164,50 +159,24 @@ impl State<'_, '_, '_> {
 
     /// The ranges of the first `count` configurations that are measured together.
     fn groups(&self, count: usize) -> Vec<Range<usize>> {
-        let mut groups: Vec<Range<usize>> = Vec::new();
-        for i in 0..count {
-            match groups.last_mut() {
-                Some(group) if self.takes_turns(i) && self.goes_with(group, i) => group.end = i + 1,
-                _ => groups.push(i..i + 1),
-            }
-        }
-        groups
+        self.grouping().groups(count)
+    }
+
+    fn grouping(&self) -> Grouping<'_> {
+        let Means { find, memory_bytes, .. } = self.means;
+        Grouping { plan: self.plan, find, memory_bytes }
     }
 
     fn workload(&self, place: usize) -> Option<&'static dyn Workload> {
-        (self.means.find)(&self.plan.points[place].workload)
+        self.grouping().workload(place)
     }
 
-    /// True if a configuration's trials are taken in turn with those of others.
     fn takes_turns(&self, place: usize) -> bool {
-        let interleaves = self.workload(place).is_some_and(|w| w.spec().interleave);
-        (interleaves || self.has_slices(place)) && self.plan.series_of(place).is_none()
+        self.grouping().takes_turns(place)
     }
 
-    /// True if the trials are cut into slices. Each then has its own warm-up, so that there are no
-    /// separate warm-up trials.
     fn has_slices(&self, place: usize) -> bool {
-        self.workload(place).is_some_and(|w| w.spec().work.cut().has_slices())
-    }
-
-    /// True if the configuration may join the group: alike, and with enough memory for all.
-    fn goes_with(&self, group: &Range<usize>, place: usize) -> bool {
-        let all = || group.clone().chain([place]);
-        let subsystem = |place| self.workload(place).map(|w| w.spec().subsystem);
-        let threads: u64 = all().map(|p| self.plan.points[p].params.threads()).sum();
-        let mut memory: BTreeMap<String, u64> = BTreeMap::new();
-        for p in all() {
-            let Some(workload) = self.workload(p) else { continue };
-            let needs = workload.needs(&self.plan.points[p].params);
-            let bytes =
-                memory.entry(needs.shared_memory.unwrap_or_else(|| p.to_string())).or_default();
-            *bytes = needs.memory_bytes.max(*bytes);
-        }
-        self.takes_turns(group.start)
-            && subsystem(group.start) == subsystem(place)
-            && group.len() < GROUP
-            && threads <= GROUP_THREADS
-            && memory.values().sum::<u64>() <= self.means.memory_bytes / 2
+        self.grouping().has_slices(place)
     }
 
     /// Measures the configurations of a group, or those that waited for their last chance.

@@ -1,12 +1,14 @@
 //! Takes the pairs of a configuration once its group has its trials: one trial of proofmark and a
 //! run of a reference tool. Their order is decided before the run, so that both see the same
 //! machine. A new worker takes the trial, since the tool is a new process too. Memory that was kept
-//! while other processes ran has changed, most of all in a virtual machine.
+//! while other processes ran has changed, most of all in a virtual machine. Work that only reads a
+//! file keeps its worker: a new one would write the whole file again for each pair.
 
 use proofmark_engine::Request;
 use proofmark_model::{Ending, First, Trial};
 
 use super::{State, warm_up};
+use crate::registry::reads_file;
 use crate::tool::ToolSession;
 
 impl State<'_, '_, '_> {
@@ -19,7 +21,7 @@ impl State<'_, '_, '_> {
             return;
         }
         let begun = self.means.clock.now();
-        self.means.launcher.release_idle_worker();
+        self.release_worker(place);
         let mut tools = self.pairs.runner().begin(m);
         for (turn, which) in order {
             if self.stopped().is_some() {
@@ -74,10 +76,18 @@ impl State<'_, '_, '_> {
         Ok(())
     }
 
-    /// Takes proofmark's trial of a pair. Its memory and its file are gone when the tool runs.
+    /// Releases the worker with its memory and its file, unless its work only reads a file.
+    fn release_worker(&self, place: usize) {
+        if !reads_file(&self.plan.points[place]) {
+            self.means.launcher.release_idle_worker();
+        }
+    }
+
+    /// Takes proofmark's trial of a pair. Its memory is gone when the tool runs, and its file if the
+    /// work writes.
     fn paired_trial(&self, place: usize) -> Result<Trial, String> {
         let ours = self.once(place);
-        self.means.launcher.release_idle_worker();
+        self.release_worker(place);
         ours.map_err(|ending| {
             format!("proofmark's own trial of the pair failed: {}", ending.words())
         })

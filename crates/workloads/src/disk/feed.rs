@@ -55,6 +55,10 @@ pub(super) struct Run {
     /// The first error: a block with wrong data.
     pub(super) wrong: Option<String>,
     pub(super) latencies: Latencies,
+    /// Number of timed I/Os, and the sum of their times in nanoseconds.
+    timed: [u64; 2],
+    /// Time in which the engine worked, in nanoseconds.
+    pub(super) worked_ns: u64,
     /// Offsets of a sample of the written blocks: one in `sample_step`, from the first on.
     pub(super) written: Vec<u64>,
     writes: u64,
@@ -117,6 +121,15 @@ impl Feed {
 }
 
 impl Run {
+    /// Returns the mean number of I/Os in flight while the engine worked, by Little's law: their rate
+    /// times their mean latency.
+    pub(super) fn in_flight(&self) -> Option<f64> {
+        let [timed, all_ns] = self.timed;
+        let mean_ns = all_ns as f64 / timed as f64;
+        let mean = self.done as f64 * mean_ns / self.worked_ns as f64;
+        Some(mean).filter(|mean| mean.is_finite())
+    }
+
     /// Decides whether to verify the block that was just read. Returns a number for
     /// [`Content::check`] if so.
     #[inline]
@@ -167,6 +180,8 @@ impl Source for Feed {
         self.run.moved[usize::from(io.write)] += self.block;
         if let Some(nanoseconds) = nanoseconds {
             self.run.latencies.record(nanoseconds);
+            self.run.timed[0] += 1;
+            self.run.timed[1] += nanoseconds;
         }
         if !io.write
             && let Some(chance) = self.run.verification_chance(buffer.len())

@@ -17,7 +17,7 @@ use super::extents::unwritten_share;
 use super::file::{TestFile, Unnamed, is_direct, is_dsync, refused};
 use super::load::{FOLDER, ahead_s, amount, new_generation};
 use super::readback::{PIECE, ReadBack};
-use super::seen::Seen;
+use super::seen::{Of, Seen};
 use super::shape::{Method, Mode, Shape};
 
 /// Bytes before the end of the last write that are read back.
@@ -238,7 +238,8 @@ impl Load for Log {
             state.unwritten = unwritten_share(file, self.shape.file_size);
         }
         self.seen.update_file(|file| *file = state);
-        self.seen.set_requested(self.index, [0, self.done * self.shape.block_size]);
+        let requested = [0, self.done * self.shape.block_size];
+        self.seen.report(self.index, Of { requested, in_flight: None });
         Ok(self.done)
     }
 }

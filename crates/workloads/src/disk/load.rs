@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use proofmark_engine::{Amount, Latencies, Load, Refusal, Setup};
+use proofmark_engine::{Amount, Latencies, Load, Refusal, Setup, raw_ns};
 use proofmark_model::{FileState, Flush};
 
 use super::engine::Engine;
@@ -16,7 +16,7 @@ use super::feed::Run;
 use super::file::{TestFile, is_direct};
 use super::order::Order;
 use super::readback::ReadBack;
-use super::seen::Seen;
+use super::seen::{Of, Seen};
 use super::shape::{Cache, Operation, Shape};
 use crate::share;
 
@@ -192,7 +192,9 @@ impl Thread {
 
     /// Does the I/Os, and flushes the written data if that is part of the work.
     fn work(&mut self, iterations: u64) -> Result<(), String> {
+        let begun = raw_ns();
         self.engine.run(iterations, &mut self.feed)?;
+        self.feed.run.worked_ns += raw_ns() - begun;
         if self.task.shape.flush && iterations > 0 {
             self.task.file.flush().map_err(|e| format!("flushing the test file failed: {e}"))?;
         }
@@ -239,7 +241,7 @@ impl Load for Thread {
             let block = (*offset, self.task.shape.block_size);
             self.back.check(file, content, block, run.generation)?;
         }
-        self.task.seen.set_requested(self.index, run.moved);
+        self.task.seen.report(self.index, Of { requested: run.moved, in_flight: run.in_flight() });
         Ok(run.done)
     }
 }

@@ -4,24 +4,32 @@ use std::sync::{Mutex, MutexGuard};
 
 use proofmark_model::{FileState, lock};
 
-/// The requested bytes of each thread, and the file's state as observed by one of them.
+/// The report of each thread, and the file's state as observed by one of them.
 pub(super) struct Seen(Mutex<State>);
 
+/// A thread's report about its part of a trial.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Of {
+    /// Bytes that it requested to read and to write.
+    pub(super) requested: [u64; 2],
+    /// Mean number of its I/Os in flight; `None` where it has no queue, or timed no I/O.
+    pub(super) in_flight: Option<f64>,
+}
+
 struct State {
-    /// Bytes that each thread requested to read and to write.
-    requested: Vec<[u64; 2]>,
+    threads: Vec<Of>,
     file: FileState,
 }
 
 impl Seen {
     pub(super) fn new(threads: u64) -> Self {
-        let requested = vec![[0, 0]; threads as usize];
-        Self(Mutex::new(State { requested, file: FileState::default() }))
+        let threads = vec![Of::default(); threads as usize];
+        Self(Mutex::new(State { threads, file: FileState::default() }))
     }
 
-    /// Sets the bytes that a thread requested to read and to write in this trial.
-    pub(super) fn set_requested(&self, thread: usize, bytes: [u64; 2]) {
-        self.state().requested[thread] = bytes;
+    /// Stores a thread's report about this trial.
+    pub(super) fn report(&self, thread: usize, report: Of) {
+        self.state().threads[thread] = report;
     }
 
     /// Updates the observed state of the file.
@@ -29,11 +37,18 @@ impl Seen {
         change(&mut self.state().file);
     }
 
-    /// Returns the observed state, with the requested bytes of all threads.
+    /// Returns the observed state, with the requested bytes of all threads and the mean of their
+    /// I/Os in flight.
     pub(super) fn file(&self) -> FileState {
         let state = self.state();
-        let all = |direction: usize| state.requested.iter().map(|bytes| bytes[direction]).sum();
-        FileState { asked_read_bytes: all(0), asked_written_bytes: all(1), ..state.file.clone() }
+        let all = |way: usize| state.threads.iter().map(|of| of.requested[way]).sum();
+        let in_flight: Option<f64> = state.threads.iter().map(|of| of.in_flight).sum();
+        FileState {
+            asked_read_bytes: all(0),
+            asked_written_bytes: all(1),
+            in_flight: in_flight.map(|sum| sum / state.threads.len() as f64),
+            ..state.file.clone()
+        }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

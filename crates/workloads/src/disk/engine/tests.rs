@@ -2,7 +2,9 @@ use std::fs::File;
 use std::os::fd::AsFd;
 use std::os::unix::fs::FileExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::{Duration, Instant};
 
+use proofmark_engine::raw_ns;
 use proofmark_testing::skip;
 
 use super::super::content::Content;
@@ -175,5 +177,39 @@ fn without_registered_files_and_buffers_it_is_the_same() {
         let mut source = Ordered::new(write, 4096);
         assert_eq!(uring.run(100, &mut source), Ok(()));
         source.check(100, 4, "unregistered");
+    }
+}
+
+/// Blocks that take long to process once they are read.
+#[derive(Default)]
+struct Slow {
+    begun: u64,
+    in_flight_ns: u64,
+}
+
+impl Source for Slow {
+    fn next(&mut self, _: usize, _: &mut [u8]) -> Io {
+        self.begun += 1;
+        Io { write: false, offset: (self.begun - 1) % 64 * 4096, timed: true }
+    }
+
+    fn done(&mut self, _: Io, _: &[u8], nanoseconds: Option<u64>) {
+        self.in_flight_ns += nanoseconds.unwrap();
+        let begun = Instant::now();
+        while begun.elapsed() < Duration::from_micros(100) {}
+    }
+}
+
+#[test]
+fn the_time_until_the_thread_takes_a_completion_is_part_of_its_latency() {
+    let file = zero_file(64 * 4096);
+    for (kind, depth) in kinds().into_iter().filter(|(_, depth)| *depth > 1) {
+        let mut engine = Engine::new(kind, file.buffered.as_fd(), 4096, depth).unwrap();
+        let (begun, mut source) = (raw_ns(), Slow::default());
+        engine.run(40 * depth as u64, &mut source).unwrap();
+        let mean = source.in_flight_ns as f64 / (raw_ns() - begun) as f64;
+        // The one that is being processed is not in flight.
+        let depth = depth as f64;
+        assert!((0.9 * (depth - 1.0)..=depth).contains(&mean), "{mean} of {depth}");
     }
 }
