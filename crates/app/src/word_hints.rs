@@ -25,9 +25,10 @@ pub fn hint(typed: &str, known: &Known) -> String {
         .or_else(|| option(&word))
         .or_else(|| parameter(&word))
         .or_else(|| of_another_tool(&word))
+        .or_else(|| misspelt(&word, known).filter(|_| word.contains('.')))
+        .or_else(|| meant_workload(&word, &[]).filter(|_| word.len() >= SHORTEST))
         .or_else(|| in_texts(&word, known))
         .or_else(|| misspelt(&word, known))
-        .or_else(|| meant_workload(&word, &[]).filter(|_| word.len() >= SHORTEST))
         .unwrap_or_else(|| "see 'proofmark list'".to_owned())
 }
 

@@ -132,7 +132,7 @@ fn subsystem_of(word: &str) -> Option<Subsystem> {
 fn by_meaning<'a>(typed: &str, specs: Vec<&'a WorkloadSpec>) -> Vec<&'a str> {
     let parts: Vec<&str> = typed.split(['.', '_', '-', ' ']).collect();
     let is_typed = |word: &&str| *word == typed || parts.contains(word);
-    let meanings = WORK.iter().filter(|(words, _)| words.iter().any(|w| is_typed(&w)));
+    let meanings = WORK.iter().filter(|(words, _)| words.iter().any(is_typed));
     let meanings = meanings.flat_map(|(_, ids)| ids.iter().copied());
     let mut found: Vec<&str> = Vec::new();
     for wanted in meanings.chain(parts.iter().copied().filter(|part| part.len() >= SHORTEST)) {

@@ -354,6 +354,7 @@ mod tests {
             ("numjobs", "did you mean 'threads'?"),
             ("benchmark", "did you mean `proofmark run`?"),
             ("cgroup", "'throttled'"),
+            ("copy", "did you mean 'memory.copy'?"),
             ("cpu.peek", "did you mean 'cpu.peak'?"),
             ("memory.bandwidth", "'memory.copy'"),
             ("qwertyuiop", "see 'proofmark list'"),
