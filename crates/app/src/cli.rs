@@ -84,7 +84,7 @@ pub enum Command {
         /// The shell
         shell: Shell,
     },
-    /// Print the manual page, or write all pages to a directory
+    /// Print the manual page, or write all pages (--out DIR)
     Man {
         /// Directory for the pages of all commands [default: print the main page]
         #[arg(long, value_name = "DIR")]

@@ -17,7 +17,14 @@ pub fn parse(text: &str) -> Result<(String, f64), String> {
         let names = || Limit::ALL.into_iter().map(Limit::name);
         let mut parts = names().filter_map(|known| known.split('.').next());
         let part = parts.find(|part| name.starts_with(part)).unwrap_or("disk");
-        unknown("limit", name, names(), &format!("proofmark explain {part}.limit"))
+        let begins = format!("{part}.");
+        let mut of_part = names().filter(|known| known.starts_with(&begins));
+        match (of_part.next(), of_part.next()) {
+            (Some(only), None) if name.starts_with(&begins) => {
+                format!("no limit '{name}'; did you mean '{only}'?")
+            }
+            _ => unknown("limit", name, names(), &format!("proofmark explain {part}.limit")),
+        }
     })?;
     let value = parse_rate(value, limit.unit()).map_err(|e| e.to_string())?;
     Ok((limit.name().to_owned(), value))

@@ -25,6 +25,7 @@ mod system_limits;
 mod text;
 mod this_program;
 mod usage_hints;
+mod word_hints;
 mod writer;
 
 use std::process::ExitCode;

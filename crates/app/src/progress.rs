@@ -6,7 +6,8 @@ use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use proofmark_model::{Ending, Trial, clean, counted, format_quantity, format_seconds};
+use proofmark_model::{Ending, RawMeasurement, Trial, clean, counted, format_seconds};
+use proofmark_report::view::Scale;
 use proofmark_run::{Event, Observer, Step, Title};
 
 use crate::cli::ProgressMode;
@@ -182,6 +183,13 @@ fn width() -> usize {
     terminal_size::terminal_size_of(std::io::stderr()).map_or(80, |(w, _)| usize::from(w.0))
 }
 
+/// The scale on which the report's tables show such a result.
+fn scale(m: &RawMeasurement, largest: f64) -> Scale {
+    let spec = proofmark_workloads::find(&m.workload).map(|w| w.spec());
+    let random = spec.is_some_and(|spec| spec.work.is_random());
+    Scale::for_result([largest], m.unit, (m.subsystem, random), &m.params)
+}
+
 /// Describes a step: `66.12 GFLOP/s after 6 trials: FP peak, 1 CPU, avx2`. The figure is first,
 /// since a narrow terminal cuts the end off.
 fn describe(step: &Step, title: &str) -> String {
@@ -203,7 +211,10 @@ fn describe(step: &Step, title: &str) -> String {
                     (false, rounds) => counted(rounds as u64, "round"),
                 };
                 match s.figure(s.headline).value {
-                    Some(value) => format!("{} after {after}", format_quantity(value, m.unit)),
+                    Some(value) => {
+                        let shown = scale(m, value).with_label(value).unwrap_or_default();
+                        format!("{shown} after {after}")
+                    }
                     None => format!("no undisturbed time after {after}"),
                 }
             }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow};
 use proofmark_host::{CpuTicks, Root};
-use proofmark_model::{Host, Program, counted, format_percent, format_seconds};
+use proofmark_model::{Host, OtherPrograms, counted, format_percent, format_seconds};
 use proofmark_run::BusyPrograms;
 
 use crate::cli::Before;
@@ -20,9 +20,8 @@ const STOLEN: f64 = 0.01;
 const IN_A_ROW: u32 = 5;
 /// Time between two lines of a wait.
 const SAY_EVERY: Duration = Duration::from_secs(10);
-/// Programs that a line names at most, and the share of one CPU from which one is named.
+/// Programs that a line names at most.
 const NAMED: usize = 3;
-const LEAST_NAMED: f64 = 0.01;
 
 /// The load of the CPUs, as shares of their time.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -64,7 +63,7 @@ impl CpuLoad {
 pub fn look(host: &Host, before: Before) -> Result<Duration> {
     let programs = BusyPrograms::begin();
     let first = CpuLoad::measure(host);
-    let names = busiest(&programs.finish());
+    let names = busiest(programs);
     let Before { wait_quiet, require_quiet, .. } = before;
     if wait_quiet.is_none() && !require_quiet {
         if let Some(first) = first.filter(|first| !first.is_quiet()) {
@@ -105,16 +104,16 @@ pub fn look(host: &Host, before: Before) -> Result<Duration> {
     Ok(elapsed)
 }
 
-/// The programs with the most CPU time, after a separator: `; busiest programs: make 71.7 % of a CPU,
-/// cp 20.0 %`. Empty without any.
-fn busiest(programs: &[Program]) -> String {
-    let named = programs.iter().filter(|p| p.of_one_cpu >= LEAST_NAMED).take(NAMED);
-    let named = named.map(|p| format!("{} {}", p.name, format_percent(p.of_one_cpu)));
-    let named: Vec<String> = named.collect();
-    if named.is_empty() {
-        return String::new();
-    }
-    format!("; busiest programs (100 % = one CPU): {}", named.join(", "))
+/// The programs with the most CPU time since then, after a separator.
+fn busiest(since: BusyPrograms) -> String {
+    let (named, all_of_one_cpu) = since.finish();
+    busiest_of(OtherPrograms { named: &named, all_of_one_cpu })
+}
+
+/// `; busiest programs (100 % = one CPU): make 71.7 %, cp 20.0 %`. Empty without any.
+fn busiest_of(programs: OtherPrograms) -> String {
+    let named = programs.words(NAMED);
+    named.map_or_else(String::new, |n| format!("; busiest programs (100 % = one CPU): {n}"))
 }
 
 /// What a wait reads.
@@ -145,7 +144,7 @@ impl Watch for Watched<'_> {
     }
 
     fn programs(&mut self) -> String {
-        busiest(&std::mem::replace(&mut self.programs, BusyPrograms::begin()).finish())
+        busiest(std::mem::replace(&mut self.programs, BusyPrograms::begin()))
     }
 
     fn still(&mut self, load: CpuLoad, programs: &str) {
@@ -201,7 +200,7 @@ impl Waited {
 
 #[cfg(test)]
 mod tests {
-    use proofmark_model::Probe;
+    use proofmark_model::{Probe, Program};
 
     use super::*;
 
@@ -235,7 +234,8 @@ mod tests {
                 of_one_cpu,
                 io_bytes_per_s: 0.0,
             };
-            busiest(&[of_one_cpu("make", 0.717), of_one_cpu("idle", 0.001)])
+            let named = [of_one_cpu("make", 0.717), of_one_cpu("idle", 0.001)];
+            busiest_of(OtherPrograms { named: &named, all_of_one_cpu: None })
         }
 
         fn still(&mut self, _: CpuLoad, _: &str) {}
@@ -254,6 +254,11 @@ mod tests {
              71.7 %)"
         );
         assert!(waits(None).words(&host, "2 s").contains("does not count the CPUs' time"));
-        assert_eq!(busiest(&[]), "");
+        assert_eq!(busiest_of(OtherPrograms::default()), "");
+        let short = OtherPrograms { named: &[], all_of_one_cpu: Some(1.4) };
+        assert!(
+            busiest_of(short)
+                .starts_with("; busiest programs (100 % = one CPU): not named 140.0 %")
+        );
     }
 }

@@ -124,6 +124,23 @@ pub fn wrap(text: &str, width: usize, indent: &str) -> String {
     lines.map(|line| format!("{}\n", line.replace('\u{a0}', " "))).collect()
 }
 
+/// Aligns rows in two columns. On a terminal, or where COLUMNS is set, long rows are broken into lines
+/// of that width. Elsewhere each row is one line, for programs.
+pub fn listed<L: AsRef<str>, R: AsRef<str>>(rows: impl IntoIterator<Item = (L, R)>) -> String {
+    let rows: Vec<_> = rows.into_iter().collect();
+    let wide = rows.iter().map(|(left, _)| left.as_ref().len()).max().unwrap_or(0);
+    let all = columns(rows);
+    let is_known = io::stdout().is_terminal() || std::env::var_os("COLUMNS").is_some();
+    let width = terminal_options().width.max(MIN_WIDTH);
+    match is_known {
+        true => wrap(&all, width, &" ".repeat((wide + 2).min(width / 2))),
+        false => all,
+    }
+}
+
+/// Columns below which lines are not broken.
+const MIN_WIDTH: usize = 40;
+
 pub fn columns<L: AsRef<str>, R: AsRef<str>>(rows: impl IntoIterator<Item = (L, R)>) -> String {
     let rows: Vec<_> = rows.into_iter().collect();
     let wide = rows.iter().map(|(left, _)| left.as_ref().len()).max().unwrap_or(0);

@@ -24,8 +24,11 @@ pub fn line(error: &clap::Error, typed: &[String]) -> Option<String> {
             Some(format!("no command '{}'; {}", within.named(&word), within.command_hint(&word)))
         }
         ErrorKind::UnknownArgument => {
-            let option = text(ContextKind::InvalidArg).filter(|arg| arg.starts_with('-'))?;
+            let option = text(ContextKind::InvalidArg)?;
             let place = Place::of(typed);
+            if !option.starts_with('-') {
+                return place.of_option_out(&option);
+            }
             let has = if place.words.is_empty() { "there is" } else { "has" };
             let name = place.words.join(" ");
             let line = format!("{name} {has} no option '{option}'; {}", place.hint(&option));
@@ -109,6 +112,15 @@ impl Place {
         let near = long.and_then(|long| did_you_mean(long, longs(self.command())));
         near.map(|near| near.replacen('\'', "'--", 1))
             .unwrap_or_else(|| format!("see `{} --help`", self.name()))
+    }
+
+    /// The line about an argument of a command without any that writes to what `--out` names.
+    fn of_option_out(&self, argument: &str) -> Option<String> {
+        let command = self.command();
+        let only = command.get_positionals().next().is_none();
+        let has_out = only && longs(command).any(|name| name == "out");
+        let name = self.words.join(" ");
+        has_out.then(|| format!("{name} takes no argument '{argument}'; use --out {argument}"))
     }
 
     /// The first command that has an option of that name.
@@ -215,6 +227,7 @@ mod tests {
             ("noise --dry-run", "`proofmark run` has it"),
             ("run --against x", "`proofmark check` has it"),
             ("info --at-once 3", "`proofmark fleet run` has it"),
+            ("man pages", "man takes no argument 'pages'; use --out pages"),
             ("-v", "there is no option '-v'; see `proofmark --help`"),
             ("run --zebra", "see `proofmark run --help`"),
         ] {

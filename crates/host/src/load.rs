@@ -35,6 +35,8 @@ pub struct CpuTicks {
     all: f64,
     idle: f64,
     stolen: f64,
+    /// Time of programs and of kernel threads, without interrupts.
+    used: f64,
 }
 
 impl CpuTicks {
@@ -50,6 +52,7 @@ impl CpuTicks {
             all: a.all + b.all,
             idle: a.idle + b.idle,
             stolen: a.stolen + b.stolen,
+            used: a.used + b.used,
         };
         each.reduce(sum).or_else(|| Self::parse(text, ALL).ok())
     }
@@ -66,7 +69,8 @@ impl CpuTicks {
                 let busy = [user, nice, system, irq, softirq, stolen].map(|t| t as f64);
                 let idle = idle as f64 + waiting as f64;
                 let all = busy.iter().sum::<f64>() + idle;
-                Ok(Self { all, idle, stolen: stolen as f64 })
+                let used = [user, nice, system].map(|t| t as f64).iter().sum();
+                Ok(Self { all, idle, stolen: stolen as f64, used })
             }
             _ => Err(fault(STAT, "the line 'cpu' does not hold eight numbers")),
         }
@@ -78,6 +82,13 @@ impl CpuTicks {
         let all = self.all - earlier.all;
         let shares = [all - (self.idle - earlier.idle), self.stolen - earlier.stolen];
         (all > 0.0).then(|| shares.map(|s| (s / all).clamp(0.0, 1.0)))
+    }
+
+    /// Returns the ticks since `earlier`: those that programs and kernel threads used, and those of
+    /// all CPUs. `None` if no tick has passed.
+    pub fn used_since(self, earlier: Self) -> Option<[f64; 2]> {
+        let all = self.all - earlier.all;
+        (all > 0.0).then(|| [(self.used - earlier.used).clamp(0.0, all), all])
     }
 }
 

@@ -38,7 +38,7 @@ mod words;
 use std::collections::BTreeMap;
 
 use proofmark_model::{
-    Better, Ceiling, FigureKind, Host, Measurement, Params, Policy, Program, Property, Round,
+    Better, Ceiling, FigureKind, Host, Measurement, OtherPrograms, Params, Policy, Property, Round,
     Trial, Work, WorkloadSpec, format_percent,
 };
 
@@ -57,8 +57,8 @@ pub struct Context<'a> {
     pub policy: &'a Policy,
     /// All results of the run so far; the judged one may be among them.
     pub others: &'a [Measurement],
-    /// Other programs that used CPU time during the run, those with most first.
-    pub programs: &'a [Program],
+    /// Other programs that used CPU time during the run.
+    pub programs: OtherPrograms<'a>,
     /// True if another tool measured it, so that only its output is known.
     pub imported: bool,
 }

@@ -23,7 +23,7 @@ pub fn judge(raw: &RawRun) -> Run {
         specs,
         policy,
         others: &[],
-        programs: &raw.programs,
+        programs: raw.other_programs(),
         imported: raw.imported.is_some(),
     };
     let mut all: Vec<_> = raw.measurements.iter().map(|m| ctx.summarise(m)).collect();

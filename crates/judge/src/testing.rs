@@ -5,7 +5,8 @@
 use proofmark_model::testing::{self, cache};
 use proofmark_model::{
     Cache, Conditions, CpuQuota, Figure, FigureKind, Finding, Host, Measurement, Microarchitecture,
-    Param, Params, Policy, Probe, Role, Round, Run, Severity, Trial, Verification, WorkloadSpec,
+    OtherPrograms, Param, Params, Policy, Probe, Role, Round, Run, Severity, Trial, Verification,
+    WorkloadSpec,
 };
 
 use crate::checks::Check;
@@ -123,7 +124,7 @@ pub(crate) fn context<'a>(
     let specs = declared.chain([spec.clone()]).map(|s| (s.id.to_string(), s));
     // Leaked: it lives for the rest of the test.
     let specs = Box::leak(Box::new(specs.collect()));
-    Context { host, specs, policy, others, programs: &[], imported: false }
+    Context { host, specs, policy, others, programs: OtherPrograms::default(), imported: false }
 }
 
 /// The context of a result on that machine, without others.

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::{Host, Probe, Program, Run};
+use crate::{Host, Probe, Run};
 
 /// Names with their placeholders.
 type Names = BTreeMap<String, String>;
@@ -38,11 +38,12 @@ impl Run {
         let mut run = self.clone();
         run.anonymous = true;
         let places = self.places(others);
-        let named = Program::named_in_findings(&run.programs);
-        for (i, program) in run.programs.iter_mut().enumerate() {
+        let named = run.other_programs().to_stop();
+        let names = run.programs.iter_mut().filter(|program| !program.is_everywhere());
+        for (i, program) in names.enumerate() {
             program.name = format!("program {}", i + 1);
         }
-        let programs = named.zip(Program::named_in_findings(&run.programs));
+        let programs = named.zip(run.other_programs().to_stop());
         without_fields(&mut run.host, &places);
         let ours = vocabulary::words_of(self)?;
         let is_theirs = |name: &String| !ours.contains(&name.to_lowercase());

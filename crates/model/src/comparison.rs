@@ -43,6 +43,9 @@ pub struct Side {
     pub started: Timestamp,
     /// Version of the program that made the run.
     pub version: String,
+    /// The user's name for the machine or the run (`--label`); left out without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
     /// The machine in a few words.
     pub machine: String,
     /// Name of the profile.

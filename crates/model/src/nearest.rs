@@ -1,6 +1,6 @@
 //! Suggestions for mistyped names.
 
-/// Suggests the candidate nearest to `typed` by edit distance, if it is near enough: `did you mean
+/// Suggests the candidate nearest to `typed` by edit distance, if at most a third of it differs: `did you mean
 /// 'cpu.flops'?`.
 ///
 /// ```
@@ -15,7 +15,7 @@ pub fn did_you_mean<'a>(
     candidates
         .into_iter()
         .map(|c| (strsim::damerau_levenshtein(typed, c), c))
-        .filter(|(distance, c)| *distance * 2 <= c.len().max(typed.len()))
+        .filter(|(distance, c)| *distance * 3 <= c.len().max(typed.len()))
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, c)| format!("did you mean '{c}'?"))
 }

@@ -213,6 +213,10 @@ pub struct Datagrams {
     pub sent: u64,
     /// Number received, each counted once.
     pub received: u64,
+    /// Number lost by another tool's own count. It leaves out those that were in transit when the
+    /// receiver stopped. Null where all that did not arrive are lost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counted_lost: Option<u64>,
     /// Number received after one that was sent later; null where they are too short to be numbered.
     pub reordered: Option<u64>,
     /// Number received more than once.
@@ -225,7 +229,7 @@ pub struct Datagrams {
 impl Datagrams {
     /// Returns how many of those sent never arrived.
     pub fn lost(&self) -> u64 {
-        self.sent.saturating_sub(self.received)
+        self.counted_lost.unwrap_or(self.sent.saturating_sub(self.received))
     }
 
     /// Returns the share of those sent that never arrived, 0 to 1; 0 where none was sent.
@@ -236,7 +240,9 @@ impl Datagrams {
     /// Adds the counts; the jitter is lost, since it does not add up.
     pub fn plus(self, more: Self) -> Self {
         let both = |a: Option<u64>, b: Option<u64>| Some(a?.saturating_add(b?));
+        let counted = self.counted_lost.or(more.counted_lost);
         Self {
+            counted_lost: counted.map(|_| self.lost().saturating_add(more.lost())),
             sent: self.sent.saturating_add(more.sent),
             received: self.received.saturating_add(more.received),
             reordered: both(self.reordered, more.reordered),
@@ -319,6 +325,7 @@ mod tests {
             reordered,
             duplicated: Some(1),
             jitter_s: Some(1e-6),
+            counted_lost: None,
         };
         let sum = of(100, 90, Some(2)).plus(of(100, 100, Some(3)));
         assert_eq!((sum.lost(), sum.loss(), sum.reordered), (10, 0.05, Some(5)));
@@ -328,6 +335,11 @@ mod tests {
             None,
             "one does not report it"
         );
+        // A tool stopped while 3 were in transit, which it does not call lost.
+        let counted = Datagrams { counted_lost: Some(7), ..of(100, 90, None) };
+        assert_eq!((counted.lost(), counted.loss()), (7, 0.07));
+        let sum = counted.plus(of(100, 98, None));
+        assert_eq!((sum.counted_lost, sum.lost()), (Some(9), 9));
         assert_eq!((of(9, 10, None).lost(), of(0, 0, None).loss()), (0, 0.0));
     }
 

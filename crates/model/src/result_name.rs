@@ -193,8 +193,9 @@ impl<'a> ResultNames<'a> {
             Param::Int(n) if key::QUEUE_DEPTH == name => format!("depth {n}"),
             Param::Int(n) if key::READS == name => format!("{n} % reads"),
             Param::Int(n) if key::RATE == name && has_server(m) => {
-                let scale = Quantity::suited(*n as f64, Unit::BitPerSecond);
-                format!("{} {} offered", *n as f64 * scale.factor, scale.label)
+                let rate = *n as f64;
+                let scale = Quantity::suited(rate, Unit::BitPerSecond);
+                format!("{} {} offered", scale.chosen(rate), scale.label)
             }
             Param::Int(n) if bare => format_size(*n),
             Param::Int(n) if self.is_size(name) => format!("{noun} {}", format_size(*n)),

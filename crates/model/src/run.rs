@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    Clocks, CpuPlacement, Finding, Host, Measurement, Plan, TimeAccount, Timestamp, Trial, Unit,
-    Verdict, WorkloadSpec, clean, clean_excerpt, format_percent, format_quantity,
+    Clocks, CpuPlacement, Finding, Host, Measurement, OtherPrograms, Plan, Program, TimeAccount,
+    Timestamp, Trial, Verdict, WorkloadSpec, clean_excerpt,
 };
 
 /// Version of the run file's shape.
@@ -57,58 +57,6 @@ impl Tool {
     }
 }
 
-/// Resources that the processes of one name used.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Program {
-    /// Name, as the system shortens it.
-    pub name: String,
-    /// CPU time in CPU-seconds.
-    pub cpu_s: f64,
-    /// CPU time as a share of that of one CPU.
-    pub of_one_cpu: f64,
-    /// Bytes per second that they had devices read and write; 0 where this user may not see it.
-    #[serde(default)]
-    pub io_bytes_per_s: f64,
-}
-
-impl Program {
-    /// Minimum share of one CPU for a program to be named.
-    const MIN_CPU_SHARE: f64 = 0.01;
-    /// Minimum bytes per second for a program to be named.
-    pub const MIN_BYTES_PER_S: f64 = 1e6;
-    /// Maximum number of programs that a finding names.
-    const NAMED: usize = 3;
-
-    /// Names the first of these programs and their shares of one CPU: `rustc 108.6 %, cargo 5.6 %`;
-    /// `None` if none used 1 %.
-    pub fn words(all: &[Self], most: usize) -> Option<String> {
-        let worth_it =
-            all.iter().filter(|p| p.of_one_cpu.is_finite() && p.of_one_cpu >= Self::MIN_CPU_SHARE);
-        let named = worth_it.take(most);
-        let named = named.map(|p| format!("{} {}", clean(&p.name), format_percent(p.of_one_cpu)));
-        let named: Vec<String> = named.collect();
-        (!named.is_empty()).then(|| named.join(", "))
-    }
-
-    /// Names the programs that moved most: `dd 1.200 GB/s, rsync 30.00 MB/s`; `None` if none moved
-    /// 1 MB/s.
-    pub fn disk_users(all: &[Self]) -> Option<String> {
-        let mut users: Vec<&Self> =
-            all.iter().filter(|p| p.io_bytes_per_s >= Self::MIN_BYTES_PER_S).collect();
-        users.sort_by(|a, b| b.io_bytes_per_s.total_cmp(&a.io_bytes_per_s));
-        let rate = |p: &&Self| format_quantity(p.io_bytes_per_s, Unit::BytePerSecond);
-        let named =
-            users.iter().take(Self::NAMED).map(|p| format!("{} {}", clean(&p.name), rate(p)));
-        let named: Vec<String> = named.collect();
-        (!named.is_empty()).then(|| named.join(", "))
-    }
-
-    /// Names the programs that used most, as findings do.
-    pub fn named_in_findings(all: &[Self]) -> Option<String> {
-        Self::words(all, Self::NAMED)
-    }
-}
-
 /// One run: host, plan and measurements.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "Run")]
@@ -148,6 +96,10 @@ pub struct Run<M = Measurement> {
     /// Other programs that used the run's CPUs, most first, as far as the system shows them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub programs: Vec<Program>,
+    /// CPU time of all other programs, those that `programs` does not name too, as a share of that
+    /// of one CPU; null where the system does not count it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub programs_of_one_cpu: Option<f64>,
     /// Duration of the run by each of the system's clocks; null until it has ended.
     pub clocks: Option<Clocks>,
     /// Findings about the run as a whole.
@@ -172,9 +124,15 @@ impl<M> Run<M> {
             measurements,
             cpu_placements: Vec::new(),
             programs: self.programs.clone(),
+            programs_of_one_cpu: self.programs_of_one_cpu,
             clocks: self.clocks,
             findings: self.findings.clone(),
         }
+    }
+
+    /// Returns the other programs that used CPUs and devices during the run.
+    pub fn other_programs(&self) -> OtherPrograms<'_> {
+        OtherPrograms { named: &self.programs, all_of_one_cpu: self.programs_of_one_cpu }
     }
 
     /// Returns the name of the machine: the user's label, else its host name.
@@ -183,10 +141,19 @@ impl<M> Run<M> {
     }
 
     /// Describes the machine in a few words after its name: `web-3: AMD EPYC (zen3), 2 CPUs,
-    /// 23.5 GiB`.
+    /// 23.5 GiB`. A label is no name of a machine: `label quiet; AMD EPYC (zen3), 2 CPUs, 23.5 GiB`.
     pub fn words(&self) -> String {
+        let machine = self.machine_words();
+        match &self.label {
+            Some(label) => format!("label {}; {machine}", clean_excerpt(label, 60)),
+            None => machine,
+        }
+    }
+
+    /// Describes the machine without the label, which hides its host name.
+    pub fn machine_words(&self) -> String {
         let words = self.host.words();
-        match self.name() {
+        match self.host.os.host_name.get().filter(|_| self.label.is_none()) {
             Some(name) => format!("{}: {words}", clean_excerpt(name, 60)),
             None => words,
         }

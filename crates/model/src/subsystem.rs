@@ -140,7 +140,8 @@ const DISK: SubsystemInfo = SubsystemInfo {
     no_verification: "no device counters report what it moved",
     unproven: [
         "the output has no counters of the device: the page cache may have done the work",
-        "measure it with proofmark, or with fio and direct I/O (--direct=1), whose JSON has them",
+        "measure with proofmark, or with fio: its JSON has them (--output-format=json --direct=1, one \
+         job)",
     ],
     facts: &[FactScope::Machine, FactScope::Storage],
     ..CPU

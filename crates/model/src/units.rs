@@ -182,6 +182,13 @@ impl Quantity {
     pub fn number(&self, value: f64) -> String {
         significant(value * self.factor)
     }
+
+    /// Formats the number of a value that somebody chose: all its digits, without those that the
+    /// scale's rounding adds.
+    pub fn chosen(&self, value: f64) -> String {
+        let text = format!("{:.9}", value * self.factor);
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    }
 }
 
 /// Formats four significant digits without an exponent.
@@ -260,6 +267,22 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn a_chosen_value_keeps_its_digits_and_gets_no_others() {
+        for (value, text) in [
+            (30e9, "30 Gbit/s"),
+            (3e9, "3 Gbit/s"),
+            (7e8, "700 Mbit/s"),
+            (1_048_576.0, "1.048576 Mbit/s"),
+            (1_100.0, "1.1 kbit/s"),
+            (0.0, "0 bit/s"),
+            (200.0, "200 bit/s"),
+        ] {
+            let scale = Quantity::suited(value, Unit::BitPerSecond);
+            assert_eq!(format!("{} {}", scale.chosen(value), scale.label), text);
+        }
+    }
 
     #[test]
     fn a_factor_has_three_digits() {

@@ -47,11 +47,20 @@ pub struct Figure {
     /// The proof of the work in the output, where no trial has evidence: `STREAM validated its
     /// arrays`.
     pub proof: Option<&'static str>,
-    /// The reason why the evidence in the output proves nothing, where it has some.
+    /// The reason why the output proves nothing, where the subsystem's usual one does not fit.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub lack: Option<String>,
+    pub lack: Option<Lack>,
     /// The warnings of the tool about the figure, and contradictions within its output.
     pub findings: Vec<Finding>,
+}
+
+/// The reason why nothing in an output proves the work, with the action.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Lack {
+    /// What is missing, or why it proves nothing.
+    pub why: String,
+    /// What the user of the tool can do.
+    pub advice: String,
 }
 
 /// The parameters that are sizes in bytes in all tools.

@@ -46,7 +46,7 @@ use proofmark_model::key::{Choice, Key};
 use proofmark_model::{Params, Printed, When, WorkloadSpec};
 
 pub use envelope::decoded;
-pub use figure::{Figure, Output};
+pub use figure::{Figure, Lack, Output};
 pub use formats::{other_format, unread};
 pub use malformed::Malformed;
 pub(crate) use program::{on_path, path};
@@ -64,6 +64,8 @@ pub struct Description {
     pub title: &'static str,
     /// The package that contains it: `Debian: fio`.
     pub package: &'static str,
+    /// The form of its output that is read: `its JSON (-J)`.
+    pub reads: &'static str,
     /// The tests that do the work of workloads. proofmark runs the first of a workload's tests that
     /// applies to a configuration.
     pub same_work: &'static [SameWork],

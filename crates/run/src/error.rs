@@ -2,6 +2,8 @@
 
 use proofmark_model::did_you_mean;
 
+use crate::meant::meant_parameter;
+
 /// Invalid argument or input file; one line.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
@@ -40,7 +42,12 @@ pub(crate) fn no_parameter<'a>(
     typed: &str,
     names: impl Iterator<Item = &'a str>,
 ) -> String {
-    let near = nearest_or(typed, names, &format!("proofmark explain {workload}"));
+    let names: Vec<&str> = names.collect();
+    let meant = meant_parameter(typed).filter(|meant| names.contains(meant));
+    let near = match meant {
+        Some(meant) => format!("did you mean '{meant}'?"),
+        None => nearest_or(typed, names.into_iter(), &format!("proofmark explain {workload}")),
+    };
     format!("{workload} has no parameter '{typed}'; {near}")
 }
 

@@ -77,6 +77,7 @@ pub fn begin(
         measurements: Vec::new(),
         cpu_placements: Vec::new(),
         programs: Vec::new(),
+        programs_of_one_cpu: None,
         clocks: None,
         findings,
     }
@@ -110,7 +111,7 @@ pub fn measure_here(
     let mut all: Vec<&mut dyn Observer> = vec![&mut others];
     all.extend(observers.iter_mut().map(|o| &mut **o as &mut dyn Observer));
     let mut run = measure(run, tools, &means, &mut all);
-    run.programs = others.finish();
+    (run.programs, run.programs_of_one_cpu) = others.finish();
     look_again(&mut run, ClocksMoment::now().since(begun));
     Ok(judge(&run))
 }

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 use proofmark_engine::{Clock, RawClock, bytes_of_process};
+use proofmark_host::{CpuTicks, Root};
 use proofmark_model::{Program, clean_excerpt};
 use rustix::param::clock_ticks_per_second;
 use rustix::process::getpid;
@@ -12,7 +13,7 @@ use rustix::process::getpid;
 use crate::event::{Observer, Step};
 
 /// Seconds between two scans of /proc. A scan takes some milliseconds if a thousand processes run.
-/// It misses what a process does after it before ending.
+/// What a process does after the last scan that saw it counts for the parent that waits for it.
 const EVERY_S: f64 = 2.0;
 
 /// Maximum number of programs that are recorded.
@@ -22,10 +23,8 @@ const MAX_MOVERS: usize = 3;
 /// Minimum share of one CPU's time that is recorded.
 const MIN_CPU_SHARE: f64 = 1e-3;
 
-/// Flag of the threads of Linux itself (`include/linux/sched.h`, `PF_KTHREAD`), and their common
-/// name.
+/// Flag of the threads of Linux itself (`include/linux/sched.h`, `PF_KTHREAD`).
 const KERNEL: u64 = 0x0020_0000;
-const KERNEL_NAME: &str = "kernel threads";
 
 /// Maximum letters of a name; Linux keeps 15.
 const LONGEST: usize = 20;
@@ -45,9 +44,49 @@ struct Process {
 /// Resources that it used since it started.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 struct Used {
+    /// CPU time of its own threads.
     ticks: u64,
-    /// Bytes read and written; 0 if this user has no access.
+    /// CPU time of children that ended and that it waited for, with that of their own such
+    /// children.
+    children: u64,
+    /// Bytes read and written, by such children too; 0 if this user has no access.
     bytes: u64,
+}
+
+impl Used {
+    fn since(self, before: Self) -> Self {
+        Self {
+            ticks: self.ticks.saturating_sub(before.ticks),
+            children: self.children.saturating_sub(before.children),
+            bytes: self.bytes.saturating_sub(before.bytes),
+        }
+    }
+
+    /// What Linux adds to the parent when this process has ended.
+    fn inheritance(self) -> Inheritance {
+        Inheritance { ticks: self.ticks.saturating_add(self.children), bytes: self.bytes }
+    }
+}
+
+/// Use of processes that ended, which was counted while they ran.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+struct Inheritance {
+    ticks: u64,
+    bytes: u64,
+}
+
+impl Inheritance {
+    /// Takes as much as possible of it out of what an ancestor gained.
+    fn take_from(&mut self, gained: &mut Used) {
+        let (ticks, bytes) = (self.ticks.min(gained.children), self.bytes.min(gained.bytes));
+        (self.ticks, self.bytes) = (self.ticks - ticks, self.bytes - bytes);
+        (gained.children, gained.bytes) = (gained.children - ticks, gained.bytes - bytes);
+    }
+
+    fn add(&mut self, other: Self) {
+        self.ticks = self.ticks.saturating_add(other.ticks);
+        self.bytes = self.bytes.saturating_add(other.bytes);
+    }
 }
 
 /// Scans all processes when a run begins, and between its trials.
@@ -55,88 +94,140 @@ pub(crate) struct Others<'a> {
     clock: &'a dyn Clock,
     began: f64,
     scanned: f64,
+    /// The CPUs' account at the beginning and at the last scan; `None` where the system has none.
+    cpus: [Option<CpuTicks>; 2],
     seen: BTreeMap<Id, Process>,
-    took: BTreeMap<String, Used>,
+    /// Inheritances that no ancestor showed in the last scan, by the process that has them next.
+    late: BTreeMap<u32, Inheritance>,
+    took: BTreeMap<String, Inheritance>,
+    /// CPU time of this process and of those that it started.
+    own_ticks: u64,
 }
 
 impl<'a> Others<'a> {
     pub(crate) fn new(clock: &'a dyn Clock) -> Self {
         let now = clock.now();
         let seen = processes().into_iter().map(|p| (p.id, p)).collect();
-        Self { clock, began: now, scanned: now, seen, took: BTreeMap::new() }
+        let (late, took) = (BTreeMap::new(), BTreeMap::new());
+        let cpus = [cpu_ticks(); 2];
+        Self { clock, began: now, scanned: now, cpus, seen, late, took, own_ticks: 0 }
     }
 
     fn scan(&mut self) {
         self.scanned = self.clock.now();
-        self.add(&processes(), getpid().as_raw_nonzero().get().cast_unsigned());
+        let before = std::mem::replace(&mut self.cpus[1], cpu_ticks());
+        let passed = self.cpus[1].zip(before).and_then(|(now, before)| now.used_since(before));
+        // One tick per scan is an error of counting.
+        let most = passed.map_or(u64::MAX, |[_, all]| all as u64 + 1);
+        self.add(&processes(), getpid().as_raw_nonzero().get().cast_unsigned(), most);
     }
 
     /// Adds the use of all processes since the last scan, without `own` and those that it started.
-    fn add(&mut self, all: &[Process], own: u32) {
+    /// `most` is the CPU time of all CPUs since then.
+    fn add(&mut self, all: &[Process], own: u32, most: u64) {
         let ours = family(all, own);
         let now: BTreeMap<Id, Process> = all.iter().map(|p| (p.id, p.clone())).collect();
-        let inherited = self.inherited(&now);
+        let gained = self.gained(all, &now);
         for p in all {
-            let before = self.seen.get(&p.id).map(|p| p.used).unwrap_or_default();
-            let known = before.bytes + inherited.get(&p.id.0).unwrap_or(&0);
-            let ticks = p.used.ticks.saturating_sub(before.ticks);
-            let bytes = p.used.bytes.saturating_sub(known);
-            if ticks + bytes > 0 && !ours.contains(&p.id.0) {
-                let took = self.took.entry(p.name.clone()).or_default();
-                (took.ticks, took.bytes) = (took.ticks + ticks, took.bytes.saturating_add(bytes));
+            let Some(gained) = gained.get(&p.id.0) else { continue };
+            // More than all CPUs gave is an inheritance that was seen before its owner had ended.
+            let children = if gained.children > most { 0 } else { gained.children };
+            let gained = Used { children, ..*gained }.inheritance();
+            if ours.contains(&p.id.0) {
+                self.own_ticks += gained.ticks;
+            } else if gained != Inheritance::default() {
+                self.took.entry(p.name.clone()).or_default().add(gained);
             }
         }
         self.seen = now;
     }
 
-    /// Bytes that each process inherited from children that ended since the last scan. Linux adds
-    /// them to the parent, or if that has ended too, to the parent's parent.
-    fn inherited(&self, now: &BTreeMap<Id, Process>) -> BTreeMap<u32, u64> {
-        let lives: BTreeSet<u32> = now.keys().map(|id| id.0).collect();
-        let ended: BTreeMap<u32, &Process> = self
-            .seen
-            .iter()
-            .filter(|(id, _)| !now.contains_key(id))
-            .map(|(id, p)| (id.0, p))
-            .collect();
-        let mut inherited: BTreeMap<u32, u64> = BTreeMap::new();
-        for p in ended.values() {
-            let mut heir = p.parent;
-            // At most one step per process: reused numbers may form a ring.
-            for _ in 0..ended.len() {
-                match ended.get(&heir) {
-                    Some(parent) if !lives.contains(&heir) => heir = parent.parent,
-                    _ => break,
-                }
+    /// Returns what each process used since the last scan, by its number. The use of children that
+    /// ended is in it, as far as it is not counted yet.
+    fn gained(&mut self, all: &[Process], now: &BTreeMap<Id, Process>) -> BTreeMap<u32, Used> {
+        let before = |p: &Process| self.seen.get(&p.id).map(|p| p.used).unwrap_or_default();
+        let mut gained: BTreeMap<u32, Used> =
+            all.iter().map(|p| (p.id.0, p.used.since(before(p)))).collect();
+        let parents: BTreeMap<u32, u32> = all.iter().map(|p| (p.id.0, p.parent)).collect();
+        // A parent that ended first leaves its children to one of its own ancestors.
+        let mut settle = |heir: u32, rest: &mut Inheritance| {
+            let line = std::iter::successors(Some(heir), |at| parents.get(at).copied());
+            for at in line.take(all.len()) {
+                gained.entry(at).and_modify(|gained| rest.take_from(gained));
             }
-            *inherited.entry(heir).or_default() += p.used.bytes;
+        };
+        let ended = self.ended(now);
+        for (heir, mut rest) in std::mem::take(&mut self.late) {
+            settle(living(heir, &ended, &parents), &mut rest);
         }
-        inherited
+        let mut inherited: BTreeMap<u32, Inheritance> = BTreeMap::new();
+        for p in ended.values() {
+            let heir = living(p.parent, &ended, &parents);
+            inherited.entry(heir).or_default().add(p.used.inheritance());
+        }
+        for (heir, mut rest) in inherited {
+            settle(heir, &mut rest);
+            // The scan may have read the parent before the child ended.
+            if rest != Inheritance::default() {
+                self.late.insert(heir, rest);
+            }
+        }
+        gained
+    }
+
+    /// Returns the processes that ended since the last scan, by number.
+    fn ended(&self, now: &BTreeMap<Id, Process>) -> BTreeMap<u32, Process> {
+        let ended = self.seen.iter().filter(|(id, _)| !now.contains_key(id));
+        ended.map(|(id, p)| (id.0, p.clone())).collect()
     }
 
     /// Returns the programs with the most CPU time, among those with enough CPU time or I/O to be
-    /// named.
-    pub(crate) fn finish(mut self) -> Vec<Program> {
+    /// named. Returns also the CPU time of all programs, as a share of one CPU's; `None` where the
+    /// system does not count it.
+    pub(crate) fn finish(mut self) -> (Vec<Program>, Option<f64>) {
         self.scan();
         let seconds = self.scanned - self.began;
-        let program = |(name, took): (String, Used)| {
-            let cpu_s = took.ticks as f64 / clock_ticks_per_second() as f64;
-            let each = |amount: f64| amount / seconds.max(f64::MIN_POSITIVE);
+        let ticks_per_s = clock_ticks_per_second() as f64;
+        let each = |amount: f64| amount / seconds.max(f64::MIN_POSITIVE);
+        let program = |(name, took): (String, Inheritance)| {
+            let cpu_s = took.ticks as f64 / ticks_per_s;
             let io_bytes_per_s = each(took.bytes as f64);
             Program { name, cpu_s, of_one_cpu: each(cpu_s), io_bytes_per_s }
         };
-        let mut all: Vec<Program> = self.took.into_iter().map(program).collect();
-        all.retain(|p| {
+        let [began, ended] = self.cpus;
+        let used = ended.zip(began).and_then(|(ended, began)| ended.used_since(began));
+        let all_of_one_cpu =
+            used.map(|[used, _]| each((used - self.own_ticks as f64).max(0.0) / ticks_per_s));
+        let mut named: Vec<Program> = self.took.into_iter().map(program).collect();
+        named.retain(|p| {
             p.of_one_cpu >= MIN_CPU_SHARE || p.io_bytes_per_s >= Program::MIN_BYTES_PER_S
         });
         // Those with the most bytes are named too.
-        all.sort_by(|a, b| b.io_bytes_per_s.total_cmp(&a.io_bytes_per_s));
-        let movers = all.iter().take(MAX_MOVERS).filter(|p| p.io_bytes_per_s > 0.0).count();
-        all[movers..].sort_by(|a, b| b.cpu_s.total_cmp(&a.cpu_s));
-        all.truncate(MAX_PROGRAMS);
-        all.sort_by(|a, b| b.cpu_s.total_cmp(&a.cpu_s));
-        all
+        named.sort_by(|a, b| b.io_bytes_per_s.total_cmp(&a.io_bytes_per_s));
+        let movers = named.iter().take(MAX_MOVERS).filter(|p| p.io_bytes_per_s > 0.0).count();
+        named[movers..].sort_by(|a, b| b.cpu_s.total_cmp(&a.cpu_s));
+        named.truncate(MAX_PROGRAMS);
+        named.sort_by(|a, b| b.cpu_s.total_cmp(&a.cpu_s));
+        (named, all_of_one_cpu)
     }
+}
+
+/// Returns the process itself if it lives, else its first ancestor that does.
+fn living(process: u32, ended: &BTreeMap<u32, Process>, lives: &BTreeMap<u32, u32>) -> u32 {
+    let mut heir = process;
+    // At most one step per process: reused numbers may form a ring.
+    for _ in 0..ended.len() {
+        match ended.get(&heir) {
+            Some(process) if !lives.contains_key(&heir) => heir = process.parent,
+            _ => break,
+        }
+    }
+    heir
+}
+
+/// The time of all CPUs of the machine, or of this container where the system shows only that.
+fn cpu_ticks() -> Option<CpuTicks> {
+    CpuTicks::now(&Root::live(), &[])
 }
 
 impl Observer for Others<'_> {
@@ -156,8 +247,9 @@ impl BusyPrograms {
         Self(Others::new(&RawClock))
     }
 
-    /// Returns the programs with the most CPU time since the beginning, the busiest first.
-    pub fn finish(self) -> Vec<Program> {
+    /// Returns the programs with the most CPU time since the beginning, the busiest first, and the
+    /// CPU time of all as a share of one CPU's.
+    pub fn finish(self) -> (Vec<Program>, Option<f64>) {
         self.0.finish()
     }
 }
@@ -207,101 +299,15 @@ fn parse(number: u32, stat: &[u8]) -> Option<Process> {
         parent: u32::try_from(field(1)?).ok()?,
         name: match field(6)? & KERNEL {
             0 => clean_excerpt(name, LONGEST),
-            _ => KERNEL_NAME.to_owned(),
+            _ => Program::KERNEL_THREADS.to_owned(),
         },
-        used: Used { ticks: field(11)?.checked_add(field(12)?)?, bytes: 0 },
+        used: Used {
+            ticks: field(11)?.checked_add(field(12)?)?,
+            children: field(13)?.checked_add(field(14)?)?,
+            bytes: 0,
+        },
     })
 }
 
 #[cfg(test)]
-mod tests {
-    use proofmark_engine::RawClock;
-    use proptest::prelude::*;
-
-    use super::*;
-
-    fn process(id: Id, parent: u32, name: &str, ticks: u64) -> Process {
-        Process { id, parent, name: name.to_owned(), used: Used { ticks, bytes: 10 * ticks } }
-    }
-
-    fn others(ticks: &[(Id, u64)]) -> Others<'static> {
-        let seen = |(id, ticks): &(Id, u64)| {
-            let used = Used { ticks: *ticks, bytes: 0 };
-            (*id, Process { used, ..process(*id, 1, "", 0) })
-        };
-        let seen = ticks.iter().map(seen).collect();
-        Others { clock: &RawClock, began: 0.0, scanned: 0.0, seen, took: BTreeMap::new() }
-    }
-
-    #[test]
-    fn what_others_took_since_the_last_look_counts_by_name() {
-        let mut seen = others(&[((10, 1), 500), ((11, 1), 70)]);
-        let at_first = [
-            process((10, 1), 1, "cargo", 600),
-            process((11, 1), 1, "cargo", 75),
-            // A new process with a reused number.
-            process((12, 9), 1, "sh", 3),
-            process((50, 1), 1, "proofmark", 9000),
-            process((51, 1), 50, "worker", 9000),
-            process((52, 1), 51, "fio", 9000),
-            process((7, 1), 2, KERNEL_NAME, 4),
-            process((2, 0), 0, KERNEL_NAME, 1),
-        ];
-        seen.add(&at_first, 50);
-        seen.add(&[process((10, 2), 1, "sh", 5)], 50);
-        let took = |of: fn(&Used) -> u64| -> Vec<(&str, u64)> {
-            seen.took.iter().map(|(name, used)| (name.as_str(), of(used))).collect()
-        };
-        assert_eq!(took(|u| u.ticks), [("cargo", 105), ("kernel threads", 5), ("sh", 8)]);
-        assert_eq!(took(|u| u.bytes), [("cargo", 6750), ("kernel threads", 50), ("sh", 80)]);
-    }
-
-    #[test]
-    fn bytes_of_a_child_that_ended_are_not_its_parents_again() {
-        let with_bytes = |p: Process, bytes| Process { used: Used { bytes, ..p.used }, ..p };
-        let shell = |bytes| with_bytes(process((10, 1), 1, "sh", 0), bytes);
-        let copy = |bytes| with_bytes(process((11, 1), 10, "dd", 0), bytes);
-        let mut seen = others(&[]);
-        seen.add(&[shell(100), copy(7000)], 50);
-        // The child wrote 500 more after that scan.
-        seen.add(&[shell(7600)], 50);
-        let took = |seen: &Others, name: &str| seen.took[name].bytes;
-        assert_eq!((took(&seen, "dd"), took(&seen, "sh")), (7000, 600));
-        // The same for a grandparent, if both ended.
-        let bash = |bytes| with_bytes(process((9, 1), 1, "bash", 0), bytes);
-        let child = |bytes| with_bytes(process((10, 1), 9, "sh", 0), bytes);
-        let mut seen = others(&[]);
-        seen.add(&[bash(5), child(100), copy(7000)], 50);
-        seen.add(&[bash(7605)], 50);
-        assert_eq!((took(&seen, "dd"), took(&seen, "sh"), took(&seen, "bash")), (7000, 100, 505));
-    }
-
-    #[test]
-    fn a_stat_file_is_read_whatever_its_name_is() {
-        let stat = b"42 (a) R (b c) S 7 42 42 0 -1 4194560 9 0 0 0 250 50 0 0 20 0 1 0 777 1 2 3";
-        let parsed = |number, stat: &[u8]| {
-            parse(number, stat).map(|p| Process { used: Used { bytes: 0, ..p.used }, ..p })
-        };
-        let process = |id, parent, name, ticks| {
-            let used = Used { ticks, bytes: 0 };
-            Some(Process { used, ..process(id, parent, name, ticks) })
-        };
-        assert_eq!(parsed(42, stat), process((42, 777), 7, "a) R (b c", 300));
-        let kernel = b"7 (kworker/0:1) I 2 0 0 0 -1 69238880 0 0 0 0 1 3 0 0 20 0 1 0 9 0 0";
-        assert_eq!(parsed(7, kernel), process((7, 9), 2, KERNEL_NAME, 4));
-        assert_eq!(
-            moved("rchar: 9\nread_bytes: 4096\nwrite_bytes: 8192\ncancelled_write_bytes: 1\n"),
-            12_288
-        );
-        assert_eq!(moved(""), 0, "another user's");
-        assert_eq!(parse(42, b"42 (short) S 7"), None);
-        assert!(processes().iter().any(|p| p.id.0 == std::process::id()));
-    }
-
-    proptest! {
-        #[test]
-        fn no_bytes_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-            let _ = parse(1, &bytes);
-        }
-    }
-}
+mod tests;

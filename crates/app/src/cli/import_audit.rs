@@ -7,6 +7,9 @@ use clap::Args;
 use super::shared::ResultFiles;
 
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Of fio and iperf3 it reads JSON, not text: fio --output-format=json, iperf3 -J.
+'proofmark list references' says what it reads of each tool, 'proofmark explain TOOL' more.")]
 pub struct ImportArgs {
     /// The tool's output; - reads standard input
     #[arg(value_name = "FILE|-")]

@@ -6,7 +6,7 @@ use anyhow::Result;
 use proofmark_judge::requirements::Requirement;
 use proofmark_model::{CheckedRequirement, Decision, Run, WorkloadSpec};
 use proofmark_report::check::{Check, FORMATS};
-use proofmark_run::{check_value, read_text, unknown};
+use proofmark_run::{check_value, read_text, unknown_workload};
 use serde::Deserialize;
 
 use super::compare::{ReadRun, compare_read};
@@ -102,9 +102,8 @@ fn check_workload(requirement: &Requirement, run: &Run) -> Result<()> {
         return Ok(());
     }
     let misnamed = requirement.misnamed_statistic(run, declared);
-    Err(usage(
-        misnamed.unwrap_or_else(|| unknown("workload", id, ids(), "proofmark list workloads")),
-    ))
+    let names: Vec<_> = ids().collect();
+    Err(usage(misnamed.unwrap_or_else(|| unknown_workload("workload", id, &names))))
 }
 
 /// Refuses parameters in brackets that no configuration can have.

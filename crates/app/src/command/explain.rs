@@ -10,7 +10,7 @@ use proofmark_model::{
     format_size,
 };
 use proofmark_reference::Tool;
-use proofmark_run::{PlanRequest, Usage, look, loopback_network, plan, takes, unknown};
+use proofmark_run::{PlanRequest, Usage, look, loopback_network, plan, takes};
 use serde_json::Value;
 
 use crate::cli::Listing;
@@ -20,14 +20,19 @@ use crate::environment;
 use crate::error::{self, Outcome, usage};
 use crate::progress::events;
 use crate::text::{columns, print, terminal_options, wrap};
+use crate::word_hints::{self, Known};
 
 pub fn run(id: &str) -> Result<Outcome> {
     let texts = texts(id);
     if texts.is_empty() {
-        return Err(usage(unknown("word", id, names(), "proofmark list")));
+        return Err(usage(format!("no word '{id}'; {}", hint_for(id))));
     }
     print(&texts.join("\n"))?;
     Ok(Outcome::Done)
+}
+
+fn hint_for(id: &str) -> String {
+    word_hints::hint(id, &Known { names: names().collect(), texts })
 }
 
 /// Returns what can be explained: ids, words of tables, parameters.
@@ -422,5 +427,41 @@ mod tests {
         assert_eq!(compared_with(&OnlyRead), "");
         let fio = proofmark_reference::find("fio").unwrap();
         assert!(compared_with(fio).starts_with("\nCompared with these workloads, by test:\n  "));
+    }
+
+    #[test]
+    fn a_word_that_is_no_id_leads_to_what_it_names() {
+        for (word, expected) in [
+            (
+                "compare",
+                "it is a command (Compare two or more runs): see `proofmark compare --help`",
+            ),
+            ("fleet", "see `proofmark fleet --help`"),
+            ("fleet run", "see `proofmark fleet run --help`"),
+            ("price", "--price is an option of compare: see `proofmark compare --help`"),
+            ("--budget", "--budget is an option of run"),
+            ("iodepth", "did you mean 'queue_depth'?"),
+            ("numjobs", "did you mean 'threads'?"),
+            ("benchmark", "did you mean `proofmark run`?"),
+            ("cgroup", "'throttled'"),
+            ("copy", "did you mean 'memory.copy'?"),
+            ("cpu.peek", "did you mean 'cpu.peak'?"),
+            ("memory.bandwidth", "'memory.copy'"),
+            ("qwertyuiop", "see 'proofmark list'"),
+        ] {
+            let hint = hint_for(word);
+            assert!(hint.contains(expected), "{word}: {hint}");
+        }
+    }
+
+    #[test]
+    fn no_option_and_no_command_leads_nowhere() {
+        for (name, command) in word_hints::all_commands() {
+            let longs = command.get_arguments().filter(|a| !a.is_hide_set());
+            let longs = longs.filter_map(clap::Arg::get_long).map(str::to_owned);
+            for word in longs.chain([name]).filter(|word| texts(word).is_empty()) {
+                assert!(hint_for(&word).contains("--help`"), "{word}: {}", hint_for(&word));
+            }
+        }
     }
 }

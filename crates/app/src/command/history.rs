@@ -10,7 +10,7 @@ use proofmark_model::{
 };
 use proofmark_report::Format;
 use proofmark_report::history::{FORMATS, OverTime, Writer};
-use proofmark_run::{typed_parameter, unknown};
+use proofmark_run::{typed_parameter, unknown, unknown_workload};
 use proofmark_store::{Filter, Store};
 
 use crate::cli::HistoryArgs;
@@ -104,8 +104,8 @@ fn over_time(
     let stored = store.map_or_else(|| Ok(Vec::new()), Store::workloads)?;
     if spec.is_none() && !stored.iter().any(|k| k == workload) {
         let ours = proofmark_workloads::ALL.iter().map(|k| k.spec().id.as_ref());
-        let names = ours.chain(stored.iter().map(String::as_str));
-        return Err(usage(unknown("workload", workload, names, "proofmark list workloads")));
+        let names: Vec<_> = ours.chain(stored.iter().map(String::as_str)).collect();
+        return Err(usage(unknown_workload("workload", workload, &names)));
     }
     let known = store.map_or_else(|| Ok(Vec::new()), |s| s.params(workload))?;
     let filter = Filter {

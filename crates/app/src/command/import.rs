@@ -10,7 +10,7 @@ use proofmark_model::{
     Ending, Finding, Host, Plan, Policy, RawMeasurement, RawRun, Severity, Timestamp, Trial,
     WorkloadSpec, check_id,
 };
-use proofmark_reference::{Figure, Output as Figures, Tool, decoded, other_format, unread};
+use proofmark_reference::{Figure, Lack, Output as Figures, Tool, decoded, other_format, unread};
 use proofmark_report::terminal;
 use proofmark_run::{begin, look, read_bytes, unknown};
 
@@ -157,10 +157,12 @@ fn measurement(spec: &WorkloadSpec, figure: Figure, started: Timestamp) -> RawMe
     m.latency = figure.latency;
     m.findings = figure.findings;
     let proof = |t: &Trial| t.solution.is_some() || t.network.is_some() || t.device.is_some();
-    if figure.proof.is_none() && !m.trials.iter().all(proof) {
-        let [missing, advice] = spec.subsystem.info().unproven;
-        let missing = figure.lack.as_deref().unwrap_or(missing);
-        m.findings.push(Finding::new(IMPORTED, Severity::Suspect, missing, advice));
+    // The output itself may show what did the work.
+    let is_known = m.findings.iter().any(|f| f.check == check_id::PAGE_CACHE);
+    if figure.proof.is_none() && !is_known && !m.trials.iter().all(proof) {
+        let [why, advice] = spec.subsystem.info().unproven;
+        let lack = figure.lack.unwrap_or_else(|| Lack { why: why.into(), advice: advice.into() });
+        m.findings.push(Finding::new(IMPORTED, Severity::Suspect, lack.why, lack.advice));
     }
     m.ending = Ending::Complete;
     m

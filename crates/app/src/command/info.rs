@@ -6,8 +6,8 @@ use anyhow::Result;
 use proofmark_engine::Workload;
 use proofmark_judge::{Context, ceilings};
 use proofmark_model::{
-    Ceiling, Host, Input, Measurement, Params, Point, Policy, Unit, ceiling_id, format_quantity,
-    key,
+    Ceiling, Host, Input, Measurement, OtherPrograms, Params, Point, Policy, Unit, ceiling_id,
+    format_quantity, key,
 };
 use proofmark_run::look;
 use serde::Serialize;
@@ -62,7 +62,7 @@ fn of_workload(workload: &'static dyn Workload, host: &Host, threads: u64) -> Ve
         .filter(|params| workload.configure(params).is_ok())
         .map(|params| {
             let m = Measurement::new(spec, params);
-            let (others, programs) = (&[], &[]);
+            let (others, programs) = (&[], OtherPrograms::default());
             let context =
                 Context { host, specs: &specs, policy: &policy, others, programs, imported: false };
             let (ceiling, missing) = match ceilings::derive(&context, &m) {

@@ -10,18 +10,18 @@ use crate::cli::Listing;
 use crate::command::explain;
 use crate::command::ids::{self, Entry};
 use crate::error::Outcome;
-use crate::text::{columns, print};
+use crate::text::{listed, print};
 
 pub fn run(topic: Option<Listing>) -> Result<Outcome> {
     let Some(topic) = topic else {
-        print(&columns(topics()))?;
+        print(&listed(topics()))?;
         return Ok(Outcome::Done);
     };
     let host = (topic == Listing::Profiles).then(explain::this_host);
     let line = |entry: Entry| Ok((entry.id(), line(topic, entry, host.as_ref())?));
     let lines = ids::entries(topic).into_iter().map(line);
     let lines: Vec<_> = lines.collect::<Result<_, Usage>>()?;
-    print(&columns(lines))?;
+    print(&listed(lines))?;
     Ok(Outcome::Done)
 }
 
@@ -62,7 +62,8 @@ fn reference(tool: &dyn Tool) -> String {
         Some(installed) => format!("installed: {}", installed.version),
         None => format!("not installed ({})", tool.description().package),
     };
-    format!("{}; {here}", tool.description().title)
+    let d = tool.description();
+    format!("{}; reads {}; {here}", d.title, d.reads)
 }
 
 #[cfg(test)]
@@ -85,6 +86,7 @@ pub(super) mod tests {
                     printed: Printed::Mean,
                     title: "Meter",
                     package: "proofmark only reads its output",
+                    reads: "its text",
                     same_work: &[],
                     about: "Rates of a meter.",
                 }
@@ -102,7 +104,7 @@ pub(super) mod tests {
 
     #[test]
     fn a_tool_that_is_only_read_cannot_be_installed() {
-        assert_eq!(reference(&OnlyRead), "Meter; only read");
+        assert_eq!(reference(&OnlyRead), "Meter; reads its text; only read");
         assert!(
             proofmark_reference::ALL.iter().all(|tool| !reference(*tool).contains("only read"))
         );

@@ -2,8 +2,10 @@
 
 use std::collections::VecDeque;
 
-use proofmark_model::{Quantity, RawMeasurement, RawSeries, Timestamp};
+use proofmark_model::{RawMeasurement, RawSeries, Timestamp};
 use proofmark_report::spark::spark;
+
+use super::scale;
 
 /// Maximum samples that are kept: no terminal is wider.
 const MAX_SAMPLES: usize = 512;
@@ -55,8 +57,9 @@ impl Live {
         let (Some(last), Some([low, high])) = (self.last.back(), self.range) else {
             return "no sample yet".to_owned();
         };
-        let q = Quantity::suited(high, m.unit);
-        format!("{} {} ({} to {})", q.number(*last), q.label, q.number(low), q.number(high))
+        let scale = scale(m, high);
+        let number = |value| scale.number(value).unwrap_or_default();
+        format!("{} {} ({} to {})", number(*last), scale.label(), number(low), number(high))
     }
 
     /// Formats the figures, a drawing of the last samples, and the title if it fits.

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::{Ended, Folder, is_there, listed};
+use super::{Ended, Folder, is_there, listed, rows};
 
 /// Returns the completions that bash offers for the last of these words.
 fn offered(script: &Path, words: &[&str]) -> Vec<String> {
@@ -68,7 +68,7 @@ fn bash_completes_commands_options_and_ids() {
         assert_eq!(offered(line), ids, "{line}");
     }
     let (workloads, all) = (folder.prints(&["list", "workloads"]), offered("run "));
-    for workload in workloads.lines().filter_map(|l| l.split(' ').next()) {
+    for workload in rows(&workloads).filter_map(|l| l.split(' ').next()) {
         assert!(all.iter().any(|o| o == workload), "{workload} is not offered");
     }
 }

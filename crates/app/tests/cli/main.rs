@@ -70,6 +70,11 @@ impl Ended {
     }
 }
 
+/// The rows of a list, without the lines that continue them.
+fn rows(list: &str) -> impl Iterator<Item = &str> {
+    list.lines().filter(|line| !line.starts_with(' '))
+}
+
 impl Folder {
     fn new() -> Self {
         Self(tempfile::tempdir().unwrap())

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::{Ended, Folder, listed};
+use super::{Ended, Folder, listed, rows};
 
 /// Runs the program in a directory where it must write nothing.
 fn proofmark(arguments: &[&str]) -> Ended {
@@ -180,8 +180,8 @@ fn a_small_cut_costs_trials_alone() {
 fn an_explained_profile_is_a_profile() {
     let dir = Folder::new();
     let listed = dir.prints(&["list", "profiles"]);
-    assert_eq!(listed.lines().count(), 7, "{listed}");
-    for name in listed.lines().filter_map(|line| line.split(' ').next()) {
+    assert_eq!(rows(&listed).count(), 7, "{listed}");
+    for name in rows(&listed).filter_map(|line| line.split(' ').next()) {
         let text = dir.prints(&["explain", name]);
         let path = dir.file("mine.toml", &text);
         let copied = cost(&["--no-reference", "--profile", path.to_str().unwrap()]).0;

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use super::{Ended, Folder, is_checked_in};
+use super::{Ended, Folder, is_checked_in, rows};
 
 #[test]
 fn wrong_arguments_are_refused_in_one_line() {
@@ -121,8 +121,9 @@ fn lists_and_explanations_cover_each_other() {
     for topic in topics.lines() {
         let list = topic.strip_prefix("proofmark list ").unwrap().split(' ').next().unwrap();
         let text = dir.prints(&["list", list]);
-        assert!(text.lines().count() >= 3, "{text}");
-        for line in text.lines() {
+        assert!(rows(&text).count() >= 3, "{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+        for line in rows(&text) {
             dir.prints(&["explain", line.split("  ").next().unwrap()]);
         }
     }

@@ -60,7 +60,9 @@ fn udp_loss(_: &Context, m: &Measurement) -> Option<Finding> {
     };
     let message = if streams(m) {
         let rate = m.summary.as_ref().map(|s| s.value()).filter(|r| r.is_finite());
-        let offered = rate.map(|r| r / (1.0 - share.all)).filter(|r| r.is_finite());
+        let all = m.datagrams()?;
+        let offered = rate.map(|r| r * (all.sent as f64 / all.received as f64));
+        let offered = offered.filter(|r| r.is_finite());
         let both = rate.zip(offered).map_or(String::new(), |(got, sent)| {
             let (got, sent) = (format_quantity(got, m.unit), format_quantity(sent, m.unit));
             let on_the_way = if by_ends { "" } else { "; the ends dropped less than 10 % of them" };

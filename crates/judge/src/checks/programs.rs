@@ -1,14 +1,16 @@
 //! Names of the programs that used CPU time and disks during the run, for findings.
 
-use proofmark_model::Program;
-
 use crate::Context;
 
-/// Text such as `CPU use during the run: rustc 108.6 %, cargo 5.6 %`; names a tool that lists
-/// programs if none was seen.
+/// Text such as `CPU use during the run: rustc 108.6 %, cargo 5.6 %`. If none of them took much, says
+/// so, and names a tool that lists programs.
 pub(super) fn cpu_users(ctx: &Context) -> String {
-    match Program::named_in_findings(ctx.programs) {
-        Some(named) => format!("CPU use during the run: {named}"),
+    match ctx.programs.to_stop() {
+        Some(named) if ctx.programs.took_much() => format!("CPU use during the run: {named}"),
+        Some(named) => format!(
+            "CPU use during the run: {named}, too little to explain it; others ended meanwhile or \
+             ran in other containers, and top lists those that still run"
+        ),
         None => "top lists them".to_owned(),
     }
 }
@@ -26,11 +28,13 @@ pub(super) fn stop_disk_users(ctx: &Context) -> String {
 }
 
 fn disk_users(ctx: &Context, otherwise: &str) -> String {
-    Program::disk_users(ctx.programs).unwrap_or_else(|| otherwise.to_owned())
+    ctx.programs.disk_users().unwrap_or_else(|| otherwise.to_owned())
 }
 
 #[cfg(test)]
 mod tests {
+    use proofmark_model::{OtherPrograms, Program};
+
     use super::*;
     use crate::checks;
     use crate::testing::*;
@@ -43,17 +47,25 @@ mod tests {
             of_one_cpu,
             io_bytes_per_s: 0.0,
         };
-        let advice = |programs: &[(&str, f64)]| {
+        let with = |programs: &[(&str, f64)], all_of_one_cpu| {
             let programs: Vec<Program> = programs.iter().copied().map(program).collect();
             let h = host();
-            let ctx = Context { programs: &programs, ..context_on(&h) };
+            let programs = OtherPrograms { named: &programs, all_of_one_cpu };
+            let ctx = Context { programs, ..context_on(&h) };
             let m = each_condition(flops(1), |_, c| c.other_cpu_s = Some(0.05));
             let look = checks::find("other_cpu").unwrap().examine.for_ours();
             look(&ctx, &m).unwrap().advice
         };
+        let advice = |programs: &[(&str, f64)]| with(programs, None);
         let all = [("rustc", 1.086), ("cargo", 0.056), ("sshd", 0.02), ("cron", 0.01)];
         let named = "(CPU use during the run: rustc 108.6 %, cargo 5.6 %, sshd 2.0 %)";
         assert!(advice(&all).contains(named), "{}", advice(&all));
         assert!(advice(&[("cron", 0.009)]).contains("(top lists them)"));
+        let little = advice(&[("kernel threads", 0.1), ("rustfmt", 0.019), ("cp", 0.011)]);
+        let said = "(CPU use during the run: rustfmt 1.9 %, cp 1.1 %, too little to explain it; ";
+        assert!(little.contains(said) && !little.contains("kernel threads"), "{little}");
+        let ended = with(&[("kernel threads", 0.1), ("rustfmt", 0.019)], Some(0.52));
+        let said = "(CPU use during the run: rustfmt 1.9 %, not named 40.1 % (ended meanwhile, ";
+        assert!(ended.contains(said), "{ended}");
     }
 }

@@ -123,7 +123,8 @@ fn side(named: Named) -> Side {
         name: clean(named.name),
         started: run.started,
         version: clean(&run.tool.version),
-        machine: run.words(),
+        label: run.label.as_deref().map(clean),
+        machine: run.machine_words(),
         profile: clean(&run.plan.profile),
         price: named.price.cloned(),
     }

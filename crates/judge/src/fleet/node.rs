@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 
 use proofmark_model::{
     Ceiling, FactId, FigureKind, Host, MainResult, Measurement, NodeFact, NodeFigure, NodeFinding,
-    NodeRound, Pass, Probe, Program, ResultNames, Run, TimeAccount, Tool, clean, clean_excerpt,
-    counted, format_size, is_quantity,
+    NodeRound, Pass, Probe, ResultNames, Run, TimeAccount, Tool, clean, clean_excerpt, counted,
+    format_size, is_quantity,
 };
 
 use super::{LONGEST_NAME, LONGEST_TEXT, MOST_FINDINGS};
@@ -75,8 +75,7 @@ pub fn node_round(
         facts: facts(run),
         figures: figures(run),
         time_account: run.time_account().filter(is_sound),
-        programs: Program::named_in_findings(&run.programs)
-            .map(|p| clean_excerpt(&p, LONGEST_TEXT)),
+        programs: run.other_programs().to_stop().map(|p| clean_excerpt(&p, LONGEST_TEXT)),
         left_out: None,
     }
 }

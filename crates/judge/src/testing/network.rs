@@ -167,6 +167,7 @@ fn set_datagrams(n: &mut NetworkTraffic, count: u64, counted: u64) {
         reordered: Some(0),
         duplicated: Some(0),
         jitter_s: Some(5e-6),
+        counted_lost: None,
     });
     for end in [&mut n.client, &mut n.server] {
         end.in_datagrams = end.in_datagrams.map(|_| counted);

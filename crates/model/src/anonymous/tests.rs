@@ -3,6 +3,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::*;
+use crate::Program;
 use crate::testing::{
     block_device, measurement, moment, network, run, series, spec, storage, trial,
 };

@@ -129,6 +129,7 @@ pub fn run(measurements: Vec<Measurement>) -> Run {
         anonymous: false,
         cpu_placements: Vec::new(),
         programs: Vec::new(),
+        programs_of_one_cpu: None,
         clocks: None,
         host: Host::unknown("made up"),
         plan: Plan { profile: "test".into(), points, ..Plan::default() },

@@ -3,43 +3,46 @@
 use std::collections::BTreeSet;
 
 use proofmark_model::{
-    DeviceTraffic, FileState, Finding, Latency, Params, Severity, Timestamp, Trial, Unit, check_id,
+    FileState, Finding, Latency, Order, Params, Severity, Timestamp, Trial, Unit, check_id,
+    format_quantity,
 };
 
 use super::Fio;
 use super::accounts::other_rate;
 use super::json::{Job, JobOptions, Report, Side};
-use super::medium::{at_bottom, is_disk, not_a_disk};
+use super::medium::{at_bottom, not_a_disk};
 use super::options::{
     block, direct, file, flush, flushed_after, pacing, params, plain, ramp_ms, reads,
 };
 use super::pattern::Direction;
 use super::times::latency;
-use super::verification::{Counters, PROVE_NOTHING, Requests, counters};
+use super::verification::{Evidence, Requests, counters, lack};
 use super::version::bare;
 use super::works::{Work, works};
 use crate::figure::DISK;
 use crate::findings::{contradicts, warned};
 use crate::{Figure, Malformed, Output, Tool};
 
+/// The median of random reads in seconds that no disk reaches through the page cache. A copy from the
+/// cache takes about 1 us; the quickest devices need some 5 us.
+const QUICKEST_S: f64 = 2e-6;
+
 /// Reads a report that begins on this line. If it has no figures, [`nothing`] returns the reason.
 pub(super) fn output(report: &Report, line: usize) -> Result<Output, Malformed> {
     let works = works(report, line)?;
-    let counters = match works.as_slice() {
-        [_] => counters(&report.disk_util, line)?,
-        _ => None,
+    let counters = counters(&report.disk_util, line)?;
+    let evidence = match (&counters, works.len()) {
+        (None, _) => Evidence::None,
+        (Some(all), 1) => Evidence::OfThisJob(all),
+        (Some(all), _) => Evidence::OfAllJobs(all),
     };
-    let all_jobs = works.len() > 1 && at_bottom(&report.disk_util).any(is_disk);
     let mut figures: Vec<Figure> = Vec::new();
     let mut seen = BTreeSet::new();
     for work in &works {
-        for mut figure in work.figures(counters.as_ref(), line)? {
+        for mut figure in work.figures(evidence, line)? {
             // Jobs that ran at the same time are not repetitions.
             let key = |f: &Figure| (work.period, f.test.clone(), f.title.clone(), f.params.clone());
             figure.findings.extend(not_a_disk(work.options, &report.disk_util));
-            if all_jobs {
-                figure.lack = Some(format!("{PROVE_NOTHING}: they are those of all jobs together"));
-            }
             let title = figure.title.clone();
             for number in 2.. {
                 if seen.insert(key(&figure)) {
@@ -90,22 +93,60 @@ pub(super) fn without(why: &str) -> Finding {
 
 impl Work<'_> {
     /// Returns a figure for each direction with I/O; none if the job failed.
-    fn figures(&self, counters: Option<&Counters>, line: usize) -> Result<Vec<Figure>, Malformed> {
+    fn figures(&self, evidence: Evidence<'_>, line: usize) -> Result<Vec<Figure>, Malformed> {
         if self.failed().is_some() {
             return Ok(Vec::new());
         }
         let mut figures = Vec::new();
         for direction in Direction::ALL {
-            let Some(trial) = self.trial(direction, counters) else { continue };
+            let Some(trial) = self.trial(direction, evidence) else { continue };
             let latency = self.latency(direction, line)?;
-            let lack = counters.filter(|_| trial.device.is_none()).map(|counters| {
-                let file = self.file(direction);
-                let asked = file.as_ref().and_then(|file| self.requests(file, trial.seconds));
-                counters.lack(asked.as_ref())
-            });
-            figures.push(Figure { latency, lack, ..self.figure(direction, trial) });
+            let file = self.file(direction);
+            let asked = file.as_ref().and_then(|file| self.requests(file, trial.seconds));
+            let is_proven = trial.device.is_some();
+            let mut figure = Figure { latency, ..self.figure(direction, trial) };
+            if !is_proven {
+                let times = figure.latency.as_ref();
+                let cached =
+                    asked.as_ref().and_then(|a| self.cached(direction, evidence, a, times));
+                figure.findings.extend(cached);
+                figure.lack = Some(lack(evidence, asked.as_ref()));
+            }
+            figures.push(figure);
         }
         Ok(figures)
+    }
+
+    /// Reports that the page cache did the work, if the counters or the times show it.
+    fn cached(
+        &self,
+        direction: Direction,
+        evidence: Evidence<'_>,
+        asked: &Requests<'_>,
+        times: Option<&Latency>,
+    ) -> Option<Finding> {
+        let ios: Option<u64> = self.all_sides(direction).iter().map(|side| side.total_ios).sum();
+        let counted = evidence.at_most().and_then(|counters| counters.cached(asked, ios));
+        // A read in order may find what the kernel read ahead from the device.
+        let at_random = self.pattern().is_some_and(|pattern| pattern.order() == Order::Rand);
+        let reads = asked.file.direct == Some(false) && asked.file.asked_written_bytes == 0;
+        let quick = times.map(|times| times.p50).filter(|p50| *p50 > 0.0 && *p50 < QUICKEST_S);
+        let by_times = quick.filter(|_| at_random && reads).map(|p50| {
+            format!(
+                "half of the random reads took {} or less, which no disk does: the page cache \
+                 served them, so the figure is the page cache's, not the device's",
+                format_quantity(p50, Unit::Second)
+            )
+        });
+        let advice = match asked.file.direct {
+            Some(true) => {
+                "choose a file system and a device that do direct I/O past the page cache, or \
+                 measure with proofmark"
+            }
+            _ => "repeat it with direct I/O (--direct=1), or with a file larger than the memory",
+        };
+        let message = counted.or(by_times)?;
+        Some(Finding::new(check_id::PAGE_CACHE, Severity::Invalid, message, advice))
     }
 
     /// Returns the statistics of a direction, one per entry.
@@ -138,25 +179,20 @@ impl Work<'_> {
     }
 
     /// Returns all bytes over the longest runtime.
-    fn trial(&self, direction: Direction, counters: Option<&Counters>) -> Option<Trial> {
+    fn trial(&self, direction: Direction, evidence: Evidence<'_>) -> Option<Trial> {
         let sides = self.all_sides(direction);
         let bytes: f64 = sides.iter().map(|side| side.io_bytes as f64).sum();
         let seconds = sides.iter().map(|side| side.runtime).max()? as f64 / 1e3;
         let file = self.file(direction);
-        let device = counters.and_then(|all| self.device(all, file.as_ref(), seconds));
+        let counters = evidence.of_this_job();
+        let device = counters.and_then(|all| {
+            let file = file.as_ref()?;
+            all.evidence(&self.requests(file, seconds)?)
+        });
         // An unreported size matters only if nothing else proves the bytes read.
         let shown = |f: &FileState| f.size_bytes > 0 || f.asked_written_bytes > 0;
         let file = file.filter(|f| shown(f) || device.is_some());
         Some(Trial { device, file, ..Trial::new(Unit::BytePerSecond, bytes, seconds) })
-    }
-
-    fn device(
-        &self,
-        counters: &Counters,
-        file: Option<&FileState>,
-        seconds: f64,
-    ) -> Option<DeviceTraffic> {
-        counters.evidence(&self.requests(file?, seconds)?)
     }
 
     /// Returns what the job requested; `None` where its options are not reported.

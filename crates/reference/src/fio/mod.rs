@@ -33,6 +33,7 @@ impl Tool for Fio {
             printed: Printed::Mean,
             title: "fio, the flexible I/O tester (Jens Axboe)",
             package: "Debian: fio",
+            reads: "its JSON (--output-format=json)",
             same_work: const {
                 &[
                     same_work("read", "disk.seq_read"),

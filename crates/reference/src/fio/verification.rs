@@ -4,7 +4,7 @@ use proofmark_model::{DeviceTraffic, FileState, format_count, format_size, is_qu
 
 use super::json::Disk;
 use super::medium::{at_bottom, is_disk};
-use crate::Malformed;
+use crate::{Lack, Malformed};
 
 /// The seconds at the end of a run whose counters fio may have missed. It reads them every quarter
 /// of a second (`DISK_UTIL_MSEC` in its diskutil.h), if it gets a CPU.
@@ -18,6 +18,10 @@ const ALL: f64 = 0.99;
 
 /// The largest block, in bytes, that no device splits into several I/Os.
 const WHOLE: u64 = 128 << 10;
+
+/// The largest I/O of a block device in bytes, by Linux's default (`BLK_DEF_MAX_SECTORS_CAP` in its
+/// block layer; 1280 KiB in older ones).
+const LARGEST: u64 = 4 << 20;
 
 /// The ratio of the device's I/Os to the requested ones above which other programs caused some.
 const OTHERS: f64 = 1.5;
@@ -79,13 +83,106 @@ pub(super) fn counters(disks: &[Disk], line: usize) -> Result<Option<Counters>, 
 }
 
 /// The beginning of the reason why counters are no evidence.
-pub(super) const PROVE_NOTHING: &str =
-    "the device counters of the output (disk_util) prove nothing";
+const PROVE_NOTHING: &str = "the device counters of the output (disk_util) prove nothing";
+
+/// The reason why a figure has no evidence, and the action. `asked` is what the job requested, where
+/// its options are known.
+pub(super) fn lack(counters: Evidence<'_>, asked: Option<&Requests<'_>>) -> Lack {
+    let direct = asked.and_then(|asked| asked.file.direct);
+    let buffered = "repeat it with direct I/O (--direct=1)";
+    let (why, action) = match counters {
+        Evidence::None => (
+            "the output has no device counters (disk_util): the page cache may have done the work"
+                .to_owned(),
+            match direct {
+                Some(true) => "repeat it without --disk_util=0, where fio may read /sys/block",
+                _ => buffered,
+            },
+        ),
+        Evidence::OfAllJobs(_) => (
+            format!("{PROVE_NOTHING}: they are those of all jobs together"),
+            match direct {
+                Some(false) => {
+                    "run fio once for each job, with direct I/O (--direct=1), and import each file"
+                }
+                _ => "run fio once for each job, and import each file",
+            },
+        ),
+        Evidence::OfThisJob(counters) => (
+            format!("{PROVE_NOTHING}: {}", counters.lack(asked)),
+            match direct {
+                Some(true) => {
+                    "repeat it for some 10 s or longer while no other program uses the device"
+                }
+                _ => buffered,
+            },
+        ),
+    };
+    Lack { why, advice: format!("{action}, or measure with proofmark") }
+}
+
+/// The devices' counters, as evidence of one figure.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Evidence<'a> {
+    None,
+    OfThisJob(&'a Counters),
+    /// Those of several jobs together.
+    OfAllJobs(&'a Counters),
+}
+
+impl<'a> Evidence<'a> {
+    /// Returns the counters that count at least the job's I/Os.
+    pub(super) fn at_most(self) -> Option<&'a Counters> {
+        match self {
+            Self::None => None,
+            Self::OfThisJob(all) | Self::OfAllJobs(all) => Some(all),
+        }
+    }
+
+    pub(super) fn of_this_job(self) -> Option<&'a Counters> {
+        match self {
+            Self::OfThisJob(all) => Some(all),
+            Self::None | Self::OfAllJobs(_) => None,
+        }
+    }
+}
 
 impl Counters {
+    /// Says that the page cache did the work, if the devices cannot have moved the bytes, even with
+    /// the largest I/Os.
+    pub(super) fn cached(&self, asked: &Requests<'_>, ios: Option<u64>) -> Option<String> {
+        let missed = (MISSED_S / asked.seconds).clamp(0.0, 1.0);
+        let DeviceTraffic { reads, writes, read_bytes, written_bytes, .. } = self.traffic;
+        let FileState { asked_read_bytes, asked_written_bytes, .. } = *asked.file;
+        let rows = [
+            ("read", reads, read_bytes, asked_read_bytes),
+            ("written", writes, written_bytes, asked_written_bytes),
+        ];
+        rows.into_iter().find_map(|(done, count, bytes, asked)| {
+            let most = if self.has_bytes { bytes } else { count.saturating_mul(LARGEST) };
+            let too_few = (most as f64) < ALL * (1.0 - missed) * asked as f64;
+            let requested = ios.map(format_count).map(|ios| format!(" in {ios} I/Os"));
+            let requested = format!("{}{}", format_size(asked), requested.unwrap_or_default());
+            let moved = match self.has_bytes {
+                true => format!("has {done} only {}", format_size(most)),
+                false => format!(
+                    "has {done} at most {} (disk_util: {} I/Os)",
+                    format_size(most),
+                    format_count(count)
+                ),
+            };
+            too_few.then(|| {
+                format!(
+                    "the device {moved} of the {requested} that fio counted: the page cache served \
+                     the rest, so the figure is the page cache's, not the device's"
+                )
+            })
+        })
+    }
+
     /// Returns the reason why the counters prove nothing for a trial.
-    pub(super) fn lack(&self, asked: Option<&Requests<'_>>) -> String {
-        let why = match asked {
+    fn lack(&self, asked: Option<&Requests<'_>>) -> String {
+        match asked {
             None => "the output lacks the job's options".to_owned(),
             Some(asked) if self.has_bytes => {
                 let sum = |all: [u64; 2]| format_size(all[0].saturating_add(all[1]));
@@ -106,8 +203,7 @@ impl Counters {
                      missed the end of the run, or other programs used the device"
                 )
             }
-        };
-        format!("{PROVE_NOTHING}: {why}")
+        }
     }
 
     /// Returns the traffic that the counters prove for a trial; `None` if they prove nothing.

@@ -22,6 +22,7 @@ impl Tool for Hpl {
             printed: Printed::Problem,
             title: "HPL, Petitet, Whaley, Dongarra and Cleary",
             package: "Debian: hpcc",
+            reads: "its text",
             same_work: const { &[same_work("HPL_pdgesv", "cpu.linpack")] },
             about: "Reads the text that HPL 1.0 to 2.3 print, and HPL's section of HPC Challenge's \
                     hpccoutf.txt. Each line of the table is a solve by P x Q processes, whose \

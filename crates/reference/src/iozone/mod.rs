@@ -56,6 +56,7 @@ impl Tool for Iozone {
             printed: Printed::Mean,
             title: "IOzone (William Norcott, Don Capps)",
             package: "Debian: iozone3 (non-free)",
+            reads: "its text",
             same_work: const {
                 &[
                     same_work("read", "disk.seq_read"),

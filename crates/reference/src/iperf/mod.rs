@@ -24,6 +24,7 @@ impl Tool for Iperf {
             printed: Printed::Mean,
             title: "iperf, version 2",
             package: "Debian: iperf",
+            reads: "its text or CSV (-y C)",
             same_work: const {
                 &[same_work("TCP", "network.tcp.stream"), same_work("UDP", "network.udp.stream")]
             },

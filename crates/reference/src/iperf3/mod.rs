@@ -31,6 +31,7 @@ impl Tool for Iperf3 {
             printed: Printed::Mean,
             title: "iperf3 (ESnet)",
             package: "Debian: iperf3",
+            reads: "its JSON (-J)",
             same_work: const {
                 &[same_work("TCP", "network.tcp.stream"), same_work("UDP", "network.udp.stream")]
             },

@@ -77,6 +77,7 @@ fn from_sums(sent: &Section, received: &Section, udp: bool) -> Result<Transfer, 
         true => Some(Datagrams {
             sent: sent.count("packets")?,
             received: received_packets(received)?,
+            counted_lost: Some(received.count("lost_packets")?),
             jitter_s: received.number("jitter_ms").ok().map(|ms| ms * 1e-3),
             ..Datagrams::default()
         }),

@@ -27,6 +27,7 @@ impl Tool for LikwidBench {
             printed: Printed::Mean,
             title: "likwid-bench, RRZE Erlangen",
             package: "Debian: likwid",
+            reads: "its text",
             same_work: const {
                 &[
                     same_work_where("load", "memory.sweep", (key::OPERATION, word::READ)),

@@ -25,6 +25,7 @@ impl Tool for Linpack {
             printed: Printed::Problem,
             title: "Intel Optimized LINPACK Benchmark",
             package: "Intel: onemkl-benchmarks (xlinpack_xeon64)",
+            reads: "its text",
             same_work: const { &[same_work("LINPACK", "cpu.linpack")] },
             about: "Reads the text of Intel's LINPACK for shared memory, with and without the column \
                     Check. Each line of the table is a solve. Lines with the same size, leading \

@@ -44,6 +44,7 @@ impl Tool for Bandwidth {
             printed: Printed::Mean,
             title: "lmbench bw_mem, Larry McVoy and Carl Staelin",
             package: run::PACKAGE,
+            reads: "its text",
             same_work: const {
                 &[
                     same_work_where("frd", "memory.sweep", (key::OPERATION, word::READ)),

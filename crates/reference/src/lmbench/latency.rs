@@ -41,6 +41,7 @@ impl Tool for Latency {
             printed: Printed::Mean,
             title: "lmbench lat_mem_rd, Larry McVoy and Carl Staelin",
             package: run::PACKAGE,
+            reads: "its text",
             same_work: const { &[same_work("lat_mem_rd -t", "memory.latency")] },
             about: "Reads what lat_mem_rd of lmbench 3 prints: for each stride, sizes in MB of \
                     2^20 bytes and nanoseconds per load. Each load gives the address of the next. \

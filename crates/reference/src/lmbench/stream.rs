@@ -37,6 +37,7 @@ impl Tool for Stream {
             printed: Printed::Mean,
             title: "lmbench stream, Larry McVoy and Carl Staelin",
             package: run::PACKAGE,
+            reads: "its text",
             same_work: const {
                 &[
                     same_work("STREAM copy", "memory.copy"),

@@ -19,6 +19,7 @@ impl Tool for Netperf {
             printed: Printed::Mean,
             title: "netperf (Rick Jones, Hewlett-Packard)",
             package: "Debian: netperf (non-free)",
+            reads: "its text",
             same_work: const {
                 &[
                     same_work("TCP_STREAM", "network.tcp.stream"),

@@ -22,6 +22,7 @@ impl Tool for Nuttcp {
             printed: Printed::Mean,
             title: "nuttcp (Bill Fink and Rob Scott)",
             package: "Debian: nuttcp",
+            reads: "its text",
             same_work: const {
                 &[same_work(TCP, "network.tcp.stream"), same_work(UDP, "network.udp.stream")]
             },

@@ -24,6 +24,7 @@ impl Tool for Qperf {
             printed: Printed::Mean,
             title: "qperf (Johann George)",
             package: "Debian: qperf",
+            reads: "its text",
             same_work: const {
                 &[
                     same_work(TCP_BW, "network.tcp.stream"),

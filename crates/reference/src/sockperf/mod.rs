@@ -19,6 +19,7 @@ impl Tool for Sockperf {
             printed: Printed::Mean,
             title: "sockperf (Mellanox)",
             package: "Debian: sockperf",
+            reads: "its text",
             same_work: const {
                 &[
                     same_work("TCP ping-pong", "network.tcp.rtt"),

@@ -20,6 +20,7 @@ impl Tool for Stream {
             printed: Printed::Mean,
             title: "STREAM, John D. McCalpin",
             package: "compiled as stream or stream_c, or Debian: opa-basic-tools",
+            reads: "its text",
             same_work: const {
                 &[
                     same_work("Copy", "memory.copy"),

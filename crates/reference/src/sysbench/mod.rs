@@ -21,6 +21,7 @@ impl Tool for Sysbench {
             printed: Printed::Mean,
             title: "sysbench, Alexey Kopytov",
             package: "Debian: sysbench",
+            reads: "its text",
             same_work: const {
                 &[
                     same_work("seqrd", "disk.seq_read"),

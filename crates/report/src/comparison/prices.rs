@@ -85,6 +85,7 @@ mod tests {
             name: "a".into(),
             started: Timestamp::from_millis(1_000).unwrap(),
             version: String::new(),
+            label: None,
             machine: String::new(),
             profile: String::new(),
             price: Some(Price { per_hour: 1.0, currency: "$".into() }),

@@ -42,10 +42,11 @@ pub fn document(all: &[Comparison]) -> Document {
     Document { title, facts: Vec::new(), blocks: out.0 }
 }
 
-/// Returns `B: new (a machine; 0.17 $/h). B is slower in ...`
+/// Returns `B: new (label ...; a machine; 0.17 $/h). B is slower in ...`
 fn item(side: &Side, verdict: String) -> Item {
     let (name, machine) = (clean(&side.name), clean(&side.machine));
-    let about = joined([machine, prices::price(side).unwrap_or_default()], "; ");
+    let label = enclosed("label ", &view::label(side), "");
+    let about = joined([label, machine, prices::price(side).unwrap_or_default()], "; ");
     let says = vec![format!("{name} ({about}){verdict}").into()];
     Item { term: side.letter.to_string(), says }
 }

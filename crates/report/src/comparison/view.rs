@@ -121,14 +121,20 @@ fn section(anchor: &str, title: &str, key: &str, table: Table) -> Section {
     })
 }
 
-/// Returns `A old; machine ...; started ...; program ...; profile ...; price ...`.
+/// The user's name for the machine or the run; empty without one.
+pub(super) fn label(side: &Side) -> String {
+    side.label.as_deref().map(clean).unwrap_or_default()
+}
+
+/// Returns `A old; label ...; machine ...; started ...; program ...; profile ...; price ...`.
 fn side(side: &Side) -> String {
     let letter = side.letter;
     let started = side.started.display();
     let (name, machine, profile) = (clean(&side.name), clean(&side.machine), clean(&side.profile));
     let version = clean(&side.version);
+    let label = enclosed("; label ", &label(side), "");
     format!(
-        "{letter} {name}; machine {machine}; started {started}; program proofmark {version}; \
+        "{letter} {name}{label}; machine {machine}; started {started}; program proofmark {version}; \
          profile {profile}{}",
         enclosed("; price ", &prices::price(side).unwrap_or_default(), "")
     )

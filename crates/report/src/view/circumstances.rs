@@ -1,7 +1,7 @@
 //! Sentences on where the time of the run's threads went, which programs ran, and where the CPUs
 //! were.
 
-use proofmark_model::{CpuPlacement, Program, Run, placement_words};
+use proofmark_model::{CpuPlacement, OtherPrograms, Run, placement_words};
 
 use super::text::{clean, joined};
 
@@ -10,14 +10,14 @@ const LEAST: f64 = 5e-4;
 const LEAST_BRIEFLY: f64 = 0.01;
 /// Share of waiting from which the programs that ran are compared with it.
 const LEAST_TAKEN: f64 = 0.01;
-/// A first screen names programs if one of them took this share of a CPU, and this many of them.
-const MUCH_PROGRAM: f64 = 0.05;
+/// Maximum number of programs that a first screen names.
 const FEW_PROGRAMS: usize = 3;
 
 /// Names where the time went and which programs took it, for a first screen.
 pub(super) fn briefly(run: &Run) -> Option<String> {
-    let named = run.programs.iter().any(|p| p.of_one_cpu >= MUCH_PROGRAM);
-    let programs = programs(run, FEW_PROGRAMS).filter(|_| named);
+    let one_took_much = run.programs.iter().any(|p| p.of_one_cpu >= OtherPrograms::MUCH);
+    let much = one_took_much || run.other_programs().took_much();
+    let programs = programs(run, FEW_PROGRAMS).filter(|_| much);
     one_text([account(run, LEAST_BRIEFLY), programs])
 }
 
@@ -47,18 +47,22 @@ fn account(run: &Run, least: f64) -> Option<String> {
 
 /// `CPU use of other programs (100 % = one CPU): cargo 4.0 %, sshd 1.0 %.`
 fn programs(run: &Run, most: usize) -> Option<String> {
-    let named = Program::words(&run.programs, most)
+    let named = run
+        .other_programs()
+        .words(most)
         .map(|all| format!("CPU use of other programs (100 % = one CPU): {all}."));
     let seen_s: f64 = run.programs.iter().map(|p| p.cpu_s).sum();
-    let unseen = run.time_account().is_some_and(|t| {
+    // Where the system counts the time of all programs, those not named are in the words.
+    let uncounted = run.programs_of_one_cpu.is_none();
+    let unseen = run.time_account().filter(|_| uncounted).is_some_and(|t| {
         // Without the throttled time, the waiting may be that of a CPU quota.
         t.throttled_s.is_some()
             && t.waiting_s >= LEAST_TAKEN * t.wall_s
             && seen_s < t.waiting_s / 2.0
     });
     let unseen = unseen.then(|| {
-        "Other processes took more time than the visible programs used; some may be in other \
-         containers."
+        "Other processes took more time than these programs used; some ended meanwhile, or are in \
+         other containers."
             .to_owned()
     });
     one_text([named, unseen])

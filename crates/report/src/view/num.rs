@@ -33,8 +33,8 @@ impl Scale {
             .unwrap_or_else(|| Self::for_largest([(least * greatest).sqrt()], unit))
     }
 
-    /// The scale of a result's values as a report shows them: for a disk's random I/O, operations
-    /// per second.
+    /// The scale of a result's values as a report and the progress show them: for a disk's random
+    /// I/O, operations per second. Those have no prefix on a disk.
     pub fn for_result(
         values: impl IntoIterator<Item = f64>,
         unit: Unit,
@@ -43,7 +43,11 @@ impl Scale {
     ) -> Self {
         let bytes = random && subsystem.info().uses_block_devices && unit == Unit::BytePerSecond;
         let iops = params.get(key::BLOCK_SIZE).filter(|_| bytes).and_then(Self::iops);
-        iops.unwrap_or_else(|| Self::for_largest(values, unit))
+        let commits = subsystem.info().uses_block_devices && unit == Unit::OpPerSecond;
+        iops.unwrap_or_else(|| match commits {
+            true => Self::for_largest([1.0], unit),
+            false => Self::for_largest(values, unit),
+        })
     }
 
     /// The scale that shows bytes per second as I/Os per second of that block size; `None` if it is

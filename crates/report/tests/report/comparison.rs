@@ -24,6 +24,7 @@ fn side(letter: char, name: &str) -> Side {
         name: name.into(),
         started: Timestamp::from_millis(1_760_000_000_000).unwrap(),
         version: "0.1.0".into(),
+        label: (letter == 'B').then(|| "quiet".to_owned()),
         machine: "AMD EPYC, 2 usable CPUs".into(),
         profile: "quick".into(),
     }

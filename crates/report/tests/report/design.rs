@@ -23,6 +23,10 @@ fn designs() {
     let mut run = fixture::run();
     run.programs[0].cpu_s = 5.0;
     out.says("programs used as much time as is missing", &run, &circumstances);
+    run.programs[0].cpu_s = 0.1;
+    run.programs_of_one_cpu = Some(0.7);
+    out.says("most programs ended between two looks", &run, &circumstances);
+    run.programs_of_one_cpu = None;
     run.programs.truncate(0);
     let accounts = |run: &mut Run, change: &dyn Fn(&mut Option<TimeAccount>)| {
         let trials = run.measurements.iter_mut().flat_map(|m| &mut m.trials);

@@ -3,7 +3,8 @@
 use proofmark_engine::Workload;
 use proofmark_model::{Parameter, Subsystem, WorkloadSpec};
 
-use crate::error::{Usage, no_parameter, unknown};
+use crate::error::{Usage, no_parameter};
+use crate::meant::unknown_workload;
 use crate::registry::{all, find, ids};
 
 /// The command that lists the names.
@@ -20,8 +21,8 @@ pub(super) fn chosen(names: &[String]) -> Result<Vec<String>, Usage> {
             let members = all().map(|k| k.spec()).filter(|s| s.subsystem == *subsystem);
             chosen.extend(members.map(|s| s.id.to_string()));
         } else {
-            let names = ids().chain(Subsystem::KNOWN.iter().map(|s| s.as_str()));
-            let wrong = || Usage(unknown("workload or subsystem", name, names, SEE));
+            let subsystems: Vec<_> = Subsystem::KNOWN.iter().map(|s| s.as_str()).collect();
+            let wrong = || Usage(unknown_workload("workload or subsystem", name, &subsystems));
             chosen.push(find(name).ok_or_else(wrong)?.spec().id.to_string());
         }
     }
@@ -34,7 +35,7 @@ pub(crate) fn named(id: &str) -> Result<&'static dyn Workload, Usage> {
         let why = format!("'{id}' is a subsystem; name one of its workloads, see '{SEE}'");
         return Err(Usage(why));
     }
-    find(id).ok_or_else(|| Usage(unknown("workload", id, ids(), SEE)))
+    find(id).ok_or_else(|| Usage(unknown_workload("workload", id, &[])))
 }
 
 pub(super) fn known_parameter<'a>(

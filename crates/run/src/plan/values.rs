@@ -6,6 +6,7 @@ use proofmark_model::{Host, Param, Parameter, Params, WorkloadSpec, key};
 
 use super::select::{known_parameter, named};
 use crate::error::Usage;
+use crate::meant::meant_parameter;
 use crate::parameter;
 use crate::registry::find;
 use crate::request::TypedParameters;
@@ -37,8 +38,7 @@ pub(super) fn overrides(typed: &TypedParameters, measured: &[&str]) -> Result<Ov
         overrides.any.insert(key::BLOCK_SIZE.name(), list(sizes));
     }
     for text in &typed.set {
-        let only = <[_; 1]>::try_from(measured).ok().map(|[id]| id);
-        let (workload, parameter, values) = split_set(text, only)?;
+        let (workload, parameter, values) = split_set(text, measured)?;
         known_parameter(named(workload)?.spec(), parameter)?;
         if !measured.contains(&workload) {
             return Err(Usage(format!("--set {text}: this run measures no {workload}")));
@@ -48,15 +48,17 @@ pub(super) fn overrides(typed: &TypedParameters, measured: &[&str]) -> Result<Ov
     Ok(overrides)
 }
 
-/// Splits `WORKLOAD.PARAMETER=VALUE,...`. The workload may be left out where there is `only` one.
+/// Splits `WORKLOAD.PARAMETER=VALUE,...`. The workload may be left out where only one is measured.
 fn split_set<'a>(
     text: &'a str,
-    only: Option<&'a str>,
+    measured: &[&'a str],
 ) -> Result<(&'a str, &'a str, Vec<String>), Usage> {
+    let only = <[_; 1]>::try_from(measured).ok().map(|[id]| id);
     let form = || {
-        let form = match only {
-            Some(id) => format!("PARAMETER=VALUE, as in isa=avx2, or {id}.PARAMETER=VALUE"),
-            None => "WORKLOAD.PARAMETER=VALUE, as in cpu.flops.isa=avx2".to_owned(),
+        let form = match (only, with_workload(text, measured)) {
+            (Some(id), _) => format!("PARAMETER=VALUE, as in isa=avx2, or {id}.PARAMETER=VALUE"),
+            (None, Some(meant)) => format!("WORKLOAD.PARAMETER=VALUE, as in {meant}"),
+            _ => "WORKLOAD.PARAMETER=VALUE, as in cpu.flops.isa=avx2".to_owned(),
         };
         Usage(format!("--set {text}: write {form}"))
     };
@@ -67,6 +69,15 @@ fn split_set<'a>(
         (None, None) => return Err(form()),
     };
     Ok((workload, parameter, list(values)))
+}
+
+/// Returns the text with the first of these workloads that has the parameter, by proofmark's name
+/// for it.
+fn with_workload(text: &str, measured: &[&str]) -> Option<String> {
+    let (name, value) = text.split_once('=')?;
+    let name = meant_parameter(name.trim()).unwrap_or(name.trim());
+    let has = |id: &&&str| find(id).is_some_and(|w| w.spec().parameter(name).is_some());
+    measured.iter().find(has).map(|id| format!("{id}.{name}={}", value.trim()))
 }
 
 /// Splits a typed list.
@@ -133,7 +144,7 @@ pub fn typed_parameter<'a>(
     workload: &'a str,
     text: &'a str,
 ) -> Result<(&'a str, Vec<String>), Usage> {
-    let (named, parameter, values) = split_set(text, Some(workload))?;
+    let (named, parameter, values) = split_set(text, &[workload])?;
     if named != workload {
         return Err(Usage(format!(
             "--set {text}: the workload is {workload}, not '{named}'; write PARAMETER=VALUE or \

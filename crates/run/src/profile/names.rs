@@ -8,8 +8,9 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::error::{no_parameter, unknown};
+use crate::meant::unknown_workload;
 use crate::parameter;
-use crate::registry::{find, ids};
+use crate::registry::find;
 
 /// Keys of a profile, of its policy, and of points in addition to the parameters of their workload.
 const TOP: &[&str] = &["name", "about", "policy", "points"];
@@ -95,10 +96,7 @@ impl Names {
         for (name, span) in texts(workloads) {
             match find(&name) {
                 Some(workload) => specs.push(workload.spec()),
-                None => {
-                    let see = "proofmark list workloads";
-                    self.refuse(&span, unknown("workload", &name, ids(), see));
-                }
+                None => self.refuse(&span, unknown_workload("workload", &name, &[])),
             }
         }
         for (key, value) in table.iter().filter(|(k, _)| !POINTS.contains(&k.get_ref().as_ref())) {

@@ -37,7 +37,11 @@ impl Grouping<'_> {
 
     /// Returns the bytes of memory that the data of the largest group need.
     pub fn most_memory(&self) -> u64 {
-        self.groups(self.plan.points.len()).into_iter().map(|group| self.memory(group)).max().unwrap_or(0)
+        self.groups(self.plan.points.len())
+            .into_iter()
+            .map(|group| self.memory(group))
+            .max()
+            .unwrap_or(0)
     }
 
     pub(super) fn workload(&self, place: usize) -> Option<&'static dyn Workload> {

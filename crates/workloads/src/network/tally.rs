@@ -68,6 +68,7 @@ impl Tally {
             reordered: sum(all.reordered, more.reordered),
             duplicated: sum(all.duplicated, more.duplicated),
             jitter_s: more.jitter_s,
+            counted_lost: None,
         };
     }
 

@@ -226,6 +226,7 @@ impl ClientSide for End {
             reordered: numbered(report.reordered),
             duplicated: numbered(report.duplicated),
             jitter_s: jitter.map(|ns| ns as f64 * 1e-9),
+            counted_lost: None,
         });
         tally.counted += report.blocks;
         tally.idled_s = quiet.min(start.elapsed().saturating_sub(worked)).as_secs_f64();
