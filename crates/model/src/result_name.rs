@@ -162,9 +162,7 @@ impl<'a> ResultNames<'a> {
             Some(PickedValue::Is(wanted)) if !is_disk(m) => value.is_some_and(|v| v != *wanted),
             Some(PickedValue::UsableCpus | PickedValue::Smallest) => true,
             Some(PickedValue::Largest) if is_disk(m) => !is_largest,
-            // A result alone, as over time, must not leave open which instruction set it used.
-            Some(PickedValue::Best) => true,
-            Some(PickedValue::Largest) => varies || is_axis,
+            Some(PickedValue::Best | PickedValue::Largest) => varies || is_axis,
             _ if is_axis && !has_rows => true,
             Some(PickedValue::Is(_)) | None => {
                 let default = self.spec.and_then(|s| s.parameter(name)).map(|p| &*p.default);
