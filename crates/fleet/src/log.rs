@@ -218,6 +218,9 @@ impl ResumeState {
             self.turns.retain(|turn| !turn.pass.of_pairs());
             self.pairs.clear();
         }
+        // The second passes are measured anew, by all of their nodes.
+        self.turns.retain(|turn| ![Pass::Again, Pass::PairsAgain].contains(&turn.pass));
+        self.pairs.retain(|(pass, ..)| *pass != Pass::PairsAgain);
         self.turns.retain(|turn| {
             let mut names = [Some(&turn.node), turn.partner.as_ref()].into_iter().flatten();
             !names.any(|name| nodes.contains(name))

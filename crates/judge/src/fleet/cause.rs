@@ -24,9 +24,8 @@ const LONGEST_FINDING: usize = 240;
 const CEILING: f64 = 0.03;
 /// Facts that limit the speed of a node.
 const LIMITS: [FactId; 2] = [FactId::CpuQuota, FactId::IoLimits];
-/// Values of a fact without a limit, and of one that the system does not report.
+/// Value of a fact without a limit.
 const NO_LIMIT: &str = "none";
-pub(super) const UNKNOWN: &str = "unknown";
 /// Facts of a disk, which explain nothing else.
 const OF_DISK: [FactId; 5] =
     [FactId::Disk, FactId::FileSystem, FactId::MountOptions, FactId::IoScheduler, FactId::IoLimits];
@@ -122,7 +121,7 @@ struct Differing<'a> {
 impl Differing<'_> {
     /// Returns true if the value of a limit is one.
     fn is_limit(&self) -> bool {
-        ![NO_LIMIT, UNKNOWN].contains(&self.fact.value.as_str())
+        ![NO_LIMIT, groups::UNKNOWN].contains(&self.fact.value.as_str())
     }
 }
 

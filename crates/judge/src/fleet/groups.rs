@@ -5,9 +5,11 @@ use std::sync::Arc;
 
 use proofmark_model::{DifferingFact, FactId, FactValue, GroupDifference, NodeFact, Pass};
 
-use super::cause::UNKNOWN;
 use super::lines::{Lines, Node};
 use super::rule::FEWEST_NODES;
+
+/// Value of a fact that the system does not report.
+pub(super) const UNKNOWN: &str = "unknown";
 
 /// Nodes that share the facts of their kind.
 pub(super) struct Group {
