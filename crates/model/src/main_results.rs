@@ -141,7 +141,7 @@ impl Run {
 }
 
 /// Returns the main result of one workload among these: that of its last row, as with all CPUs or
-/// the deepest queue. A workload without a row answers as others of its family do ([`family_row`]);
+/// the deepest queue. A workload without a row answers as others of its family do;
 /// without these the defaults decide. Of several that fit, it is the first of the run, as on the
 /// first screen, in whatever order they are given.
 pub fn answer<'a>(run: &'a Run, all: &[&'a Measurement]) -> Option<&'a Measurement> {
