@@ -103,6 +103,10 @@ pub fn spread(parts: &[ScreenPart]) -> f64 {
     SPREADS.into_iter().find(|s| *s >= most).unwrap_or(SPREADS[SPREADS.len() - 1])
 }
 
+/// The note on a p99 that something may have made. Every result has its own causes.
+const DISTURBED_TAIL: &str =
+    "p99 may be that of a disturbance; the finding disturbed_tail has the cause";
+
 /// The column of attainable and typical figures, and its meaning.
 const UNDISTURBED: [&str; 2] = [
     "undisturbed",
@@ -171,7 +175,7 @@ fn table(parts: &[&ScreenPart]) -> Table {
         .when(has(|r| r.percentiles.is_some()), |table| {
             let table = table.number("p50", move |r| percentile(r, 0)).spare(3);
             let p99 = move |r: &&ScreenRow| {
-                let note = r.disturbed_tail.clone().unwrap_or_default();
+                let note = if r.disturbed_tail.is_some() { DISTURBED_TAIL } else { "" };
                 percentile(r, 1).map_or_else(|| None.into(), |p99| Entry::from(p99).noted(note))
             };
             table.number("p99", p99).spare(1)
