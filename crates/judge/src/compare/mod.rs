@@ -11,6 +11,7 @@
 mod cause;
 mod circumstances;
 mod comparable;
+mod effect;
 pub(crate) mod facts;
 mod instruction_sets;
 mod margin;
@@ -35,6 +36,7 @@ use proofmark_model::{
 };
 
 use crate::words::counted;
+use cause::{Causes, Differing};
 use comparable::{Compared, Figured};
 use facts::Fact;
 pub use facts::changes;
@@ -300,14 +302,19 @@ impl Judge<'_> {
             };
         };
         let faster = side.is_gt() == (a.better == Better::Higher);
-        let (outcome, cause) = if faster {
-            (Comparability::Faster, cause::find(sides[0], sides[1], figure.windows))
-        } else {
-            (Comparability::Slower, cause::find(sides[1], sides[0], figure.windows))
+        let (outcome, [worse, better]) = match faster {
+            true => (Comparability::Faster, sides),
+            false => (Comparability::Slower, [sides[1], sides[0]]),
         };
-        let mut reason = match compared.best_of_each && cause.is_empty() {
+        let differing = Differing {
+            kind: figure.kind,
+            windows: figure.windows,
+            log: estimate.ratio.median.ln().abs(),
+        };
+        let causes = cause::find(worse, better, differing);
+        let mut reason = match compared.best_of_each && causes.named.is_empty() {
             true => "the instruction sets differ".to_owned(),
-            false => self.explained(a, cause),
+            false => self.explained(a, causes),
         };
         if estimate.ratio.ci95.is_none() {
             reason = format!(
@@ -318,10 +325,11 @@ impl Judge<'_> {
         (outcome, reason)
     }
 
-    /// The cause, or a sentence that there is none, with the facts that may explain it.
-    fn explained(&self, m: &Measurement, cause: String) -> String {
-        if !cause.is_empty() {
-            return cause;
+    /// The cause, or a sentence that there is none, with what may explain it: facts that differ, and
+    /// causes that are too small.
+    fn explained(&self, m: &Measurement, causes: Causes) -> String {
+        if !causes.named.is_empty() {
+            return causes.named;
         }
         let facts: Vec<String> = self
             .facts
@@ -333,13 +341,20 @@ impl Judge<'_> {
                 format!("{} {} in {a}, {} in {b}", d.what, d.a, d.b)
             })
             .collect();
-        match facts.as_slice() {
-            [] => "no finding and no fact about the machines explains it".to_owned(),
-            some => format!(
-                "no finding explains it; differences between the machines: {}",
-                some.join("; ")
-            ),
+        let small = causes.too_small.join("; ");
+        let mut text = match (small.is_empty(), facts.is_empty()) {
+            (true, true) => {
+                return "no finding and no fact about the machines explains it".to_owned();
+            }
+            (true, false) => "no finding explains it".to_owned(),
+            (false, _) => {
+                format!("no finding explains a difference of that size; smaller: {small}")
+            }
+        };
+        if !facts.is_empty() {
+            text += &format!("; differences between the machines: {}", facts.join("; "));
         }
+        text
     }
 }
 

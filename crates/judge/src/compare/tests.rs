@@ -1,5 +1,6 @@
 //! Tests that plant faults in one of two runs.
 
+mod causes;
 mod figures;
 mod judged;
 mod matching;
