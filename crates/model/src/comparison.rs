@@ -1,12 +1,14 @@
 //! A comparison of two runs.
 
 use std::borrow::Cow;
+use std::cmp::Ordering;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
     Better, Decision, FigureKind, Params, Ratio, Subsystem, Summary, Timestamp, Unit, Verdict,
+    format_percent,
 };
 
 /// Version of a comparison's shape.
@@ -87,10 +89,13 @@ pub struct Difference {
 pub struct ComparedSubsystem {
     /// Part of the machine.
     pub subsystem: Subsystem,
-    /// Speed of B as a multiple of that of A: the median of the results' ratios, inverted for
+    /// Speed of B as a multiple of that of A: the median of the ratios of the headlines, inverted for
     /// times. The interval is over the results, null for fewer than 6. Null where no result has a
     /// ratio.
     pub speed: Option<Ratio>,
+    /// The same of what was delivered: of the delivered figure where a headline has another beside
+    /// it, else of the headline. Null where no result has both.
+    pub delivered_speed: Option<Ratio>,
     /// The margin that each of its results has at least.
     pub margin: f64,
     /// Smallest detectable slowdown of B's headline figures, as a share: the median over the results
@@ -171,6 +176,10 @@ pub struct PerPrice {
     pub value: f64,
     /// The 95 % interval of B / A; null where the figures have none.
     pub ci95: Option<[f64; 2]>,
+    /// The margin of the figure.
+    pub margin: f64,
+    /// The conclusion from the ratios per unit of money.
+    pub outcome: Comparability,
 }
 
 /// A row of A's first screen.
@@ -223,11 +232,66 @@ impl ComparedFigure {
         self.outcome == Comparability::Undecided || self.ratio.ci95.is_some_and(outside)
     }
 
+    /// Returns the interval, where no difference is shown.
+    fn open_interval(&self) -> Option<[f64; 2]> {
+        self.ratio.ci95.filter(|_| self.outcome == Comparability::NoDifferenceShown)
+    }
+
     /// Returns true if the whole interval is within the margin, so that the two are alike.
     pub fn is_within_margin(&self) -> bool {
-        let [least, most] = margin_bounds(self.margin);
-        let within = |[low, high]: [f64; 2]| least <= low && high <= most;
-        self.outcome == Comparability::NoDifferenceShown && self.ratio.ci95.is_some_and(within)
+        self.open_interval().is_some_and(|ends| is_within(ends, self.margin))
+    }
+
+    /// Returns the side of 1 on which the whole interval is, where no difference is shown: B is
+    /// lower or higher, but not beyond what two runs of one machine differ by.
+    pub fn leans(&self) -> Option<Ordering> {
+        self.open_interval().and_then(side_of_1)
+    }
+}
+
+impl PerPrice {
+    /// Returns true if the interval decides: it is beyond the margin, within it, or on one side of
+    /// 1.
+    pub fn is_decided(&self) -> bool {
+        let decides = |ends| is_within(ends, self.margin) || side_of_1(ends).is_some();
+        self.outcome.differs() || self.ci95.is_some_and(decides)
+    }
+}
+
+fn is_within([low, high]: [f64; 2], margin: f64) -> bool {
+    let [least, most] = margin_bounds(margin);
+    least <= low && high <= most
+}
+
+/// Returns the side of 1 on which a whole interval is; `None` if it contains 1.
+fn side_of_1([low, high]: [f64; 2]) -> Option<Ordering> {
+    match () {
+        () if high < 1.0 => Some(Ordering::Less),
+        () if low > 1.0 => Some(Ordering::Greater),
+        () => None,
+    }
+}
+
+/// Returns why an interval shows no difference.
+pub fn why_none_shown(ends: [f64; 2], margin: f64) -> String {
+    let of = format_percent(margin);
+    let side = match side_of_1(ends) {
+        Some(Ordering::Less) => "below 1",
+        _ => "above 1",
+    };
+    match (side_of_1(ends).is_some(), is_within(ends, margin)) {
+        (false, true) => format!("the interval contains 1 and is within the margin of {of}"),
+        (false, false) => format!(
+            "the interval contains 1 and reaches beyond the margin of {of}: a difference is possible"
+        ),
+        (true, true) => format!(
+            "the whole interval is {side}, but within the margin of {of}: two runs of one machine \
+             differ as much"
+        ),
+        (true, false) => format!(
+            "the whole interval is {side}, but not beyond the margin of {of}: a difference is \
+             possible"
+        ),
     }
 }
 

@@ -67,7 +67,7 @@ pub use ceiling::{Ceiling, Input, Provenance, Reliance};
 pub use comparison::{
     COMPARISON_SCHEMA, Comparability, ComparedFigure, ComparedPoint, ComparedRow,
     ComparedSubsystem, Comparison, Difference, Number, PerPrice, Price, Side, comparison_schema,
-    contradicts, margin_bounds,
+    contradicts, margin_bounds, why_none_shown,
 };
 pub use end_traffic::EndTraffic;
 pub use ending::Ending;

@@ -32,7 +32,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use proofmark_model::{
     Better, COMPARISON_SCHEMA, Comparability, ComparedFigure, ComparedPoint, ComparedRow,
     Comparison, MainResult, Measurement, Number, Price, Run, Side, Subsystem, clean, clean_excerpt,
-    contradicts, format_factor, format_percent, margin_bounds,
+    contradicts, format_factor, format_percent, margin_bounds, why_none_shown,
 };
 
 use crate::words::counted;
@@ -258,7 +258,8 @@ impl Judge<'_> {
         let resolution = resolution(a.better, figure, margin).filter(|_| compared);
         let (value, ratio) = (figure.value, estimate.ratio.clone());
         let compared_figure = ComparedFigure { value, ratio, margin, resolution, outcome };
-        JudgedFigure { kind: figure.kind, better: a.better, figure: compared_figure, why }
+        let ends = estimate.ends;
+        JudgedFigure { kind: figure.kind, better: a.better, figure: compared_figure, ends, why }
     }
 
     /// Decides between faster, slower and neither, with the reason. The figure is not comparable if
@@ -289,10 +290,7 @@ impl Judge<'_> {
             return (Comparability::NotComparable, reason);
         };
         let beyond = beyond([low, high], margin);
-        // Two estimates that differ are no doubt where both lead to one conclusion.
-        if contradicts(figure.value, [low, high])
-            && beyond != self::beyond([figure.value; 2], margin)
-        {
+        if is_undecided(figure.value, [low, high], margin) {
             return (Comparability::Undecided, undecided(a, figure, [low, high]));
         }
         let Some(side) = beyond else {
@@ -363,6 +361,12 @@ fn without_part(text: &str, part: &str) -> String {
     text.split(", ").filter(|one| *one != part).collect::<Vec<_>>().join(", ")
 }
 
+/// Returns true if the ratio of the figures contradicts the interval of their pairs. Two estimates
+/// that differ are no doubt where both lead to one conclusion.
+fn is_undecided(value: f64, ends: [f64; 2], margin: f64) -> bool {
+    contradicts(value, ends) && beyond(ends, margin) != beyond([value; 2], margin)
+}
+
 /// The reason why the comparison is undecided: the figures contradict the pairs that they are made
 /// of.
 fn undecided(a: &Measurement, figure: &Figured, [low, high]: [f64; 2]) -> String {
@@ -406,15 +410,14 @@ fn resolution(better: Better, figure: &Figured, margin: f64) -> Option<f64> {
     Some(1.0 - margin_bounds(margin)[0] / reach).filter(|share| share.is_finite())
 }
 
-/// The reason why no difference is shown.
+/// The reason why no difference is shown. So few trials that they have no interval have a range.
 fn within(estimate: &RatioEstimate, [low, high]: [f64; 2], margin: f64) -> String {
-    let [least, most] = margin_bounds(margin);
-    let inside = |r: f64| (least..=most).contains(&r);
-    let ends = if estimate.ratio.ci95.is_some() { "interval" } else { "range of so few trials" };
-    let why = match (inside(estimate.ratio.median), low <= 1.0 && 1.0 <= high) {
-        (true, true) => format!("the {ends} contains 1"),
-        (true, false) => "the difference is within the margin".to_owned(),
-        (false, _) => format!("the {ends} reaches into the margin"),
+    if let Some(ends) = estimate.ratio.ci95 {
+        return why_none_shown(ends, margin);
+    }
+    let why = match low <= 1.0 && 1.0 <= high {
+        true => "contains 1",
+        false => "reaches into the margin",
     };
-    format!("{why} (margin {})", format_percent(margin))
+    format!("the range of so few trials {why} (margin {})", format_percent(margin))
 }

@@ -8,6 +8,8 @@ pub(super) struct JudgedFigure {
     pub(super) kind: FigureKind,
     pub(super) better: Better,
     pub(super) figure: ComparedFigure,
+    /// The interval of the pairs, or the range of too few.
+    pub(super) ends: Option<[f64; 2]>,
     /// The cause of a difference, or the reason why none is shown.
     pub(super) why: String,
 }

@@ -83,7 +83,7 @@ pub struct Line {
     interval: Option<String>,
     margin: Option<String>,
     /// Sign and word of the outcome.
-    outcome: &'static str,
+    outcome: String,
     /// Why no difference is shown, where the figures suggest one.
     why_none: String,
     /// The verdict whose colour repeats the outcome.
@@ -139,7 +139,7 @@ impl Line {
             pairs: figure.map(contradiction).unwrap_or_default(),
             interval: figure.and_then(|f| interval(f.ratio.ci95)),
             margin: figure.and_then(|f| margin(f.margin)),
-            outcome: if p.gone() { "✗ gone" } else { outcome(result) },
+            outcome: if p.gone() { "✗ gone".to_owned() } else { outcome(p.better, figure) },
             why_none: figure.map(why_none_shown).unwrap_or_default(),
             color: match result {
                 _ if p.gone() => Some(Verdict::Invalid),
@@ -170,7 +170,9 @@ impl Line {
                 Entry::drawn(l.whisker(reach).map(CellPicture::Whisker)).coloured(l.color)
             })
             .only_for(Audience::Page)
-            .column("difference", |l| Entry::from(l.outcome).noted(&*l.why_none).coloured(l.color))
+            .column("difference", |l| {
+                Entry::from(&*l.outcome).noted(&*l.why_none).coloured(l.color)
+            })
             .column("reason", |l| l.reason.clone())
             .only_for(Audience::Page)
             .rows(lines)

@@ -8,8 +8,8 @@ use proofmark_model::{
 use super::points::BELOW;
 use super::verdict::{self, Tally};
 use super::words::{
-    best_of_each, columns, contradiction, delivered, figure_name, main_rows, other_figure,
-    same_result, title,
+    best_of_each, columns, contradiction, delivered, figure_name, figure_sign, main_rows,
+    other_figure, same_result, title, why_none_shown,
 };
 use super::{prices, view};
 use crate::view::{
@@ -122,17 +122,18 @@ fn entry<'a>(row: &Row<'a>, p: &'a ComparedPoint, letter: char) -> Entry {
             Comparability::NotComparable.as_str().into()
         };
     };
-    let (sign, verdict) = match figure.outcome {
-        Comparability::Slower => ("▼ ", Some(Verdict::Invalid)),
-        Comparability::Faster => ("▲ ", Some(Verdict::Valid)),
-        Comparability::Undecided => ("? ", None),
-        _ => ("", None),
+    let verdict = match figure.outcome {
+        Comparability::Slower => Some(Verdict::Invalid),
+        Comparability::Faster => Some(Verdict::Valid),
+        _ => None,
     };
+    let sign = figure_sign(p.better, figure);
     // Where another figure than A's headline is compared, its name shows that.
     let other = other_figure(p).filter(|_| !row.delivered);
     let name = enclosed("", other.unwrap_or_default(), " ");
     let ratio = format_factor(figure.value);
-    let note = joined([contradiction(figure), best_of_each(p, letter)], "; ");
+    let note =
+        joined([contradiction(figure), why_none_shown(figure), best_of_each(p, letter)], "; ");
     Entry::from(format!("{name}{sign}{ratio}")).noted(note).coloured(verdict)
 }
 

@@ -101,15 +101,44 @@ pub fn other_figure(p: &ComparedPoint) -> Option<&'static str> {
     (figure != a.summary.headline).then(|| figure.as_str())
 }
 
-/// Returns the sign and words of an outcome, for a column of differences.
-pub fn outcome(outcome: Comparability) -> &'static str {
-    match outcome {
-        Comparability::Slower => "▼ slower",
-        Comparability::Faster => "▲ faster",
-        Comparability::NoDifferenceShown => "none shown",
-        Comparability::Undecided => "? undecided",
-        Comparability::NotComparable => Comparability::NotComparable.as_str(),
+/// Returns the sign and words of a figure's outcome, for a column of differences. A whole interval on
+/// one side of 1 has a sign and words of its own: B is lower, but not beyond the margin.
+pub fn outcome(better: Better, figure: Option<&ComparedFigure>) -> String {
+    let Some(figure) = figure else { return Comparability::NotComparable.as_str().to_owned() };
+    let words = match (figure_sign(better, figure), figure.is_within_margin()) {
+        ("△ " | "▽ ", true) => "within margin",
+        ("△ ", false) => "perhaps faster",
+        ("▽ ", false) => "perhaps slower",
+        _ if figure.outcome == Comparability::NoDifferenceShown => "none shown",
+        _ => figure.outcome.as_str(),
+    };
+    format!("{}{words}", figure_sign(better, figure))
+}
+
+/// Returns the sign of a figure's outcome with a space; empty where none is shown or known.
+pub fn figure_sign(better: Better, figure: &ComparedFigure) -> &'static str {
+    match figure.leans().map(|side| side.is_gt() == (better == Better::Higher)) {
+        Some(true) => "△ ",
+        Some(false) => "▽ ",
+        None => sign(figure.outcome),
     }
+}
+
+/// Returns the sign of an outcome with a space.
+pub fn sign(outcome: Comparability) -> &'static str {
+    match outcome {
+        Comparability::Slower => "▼ ",
+        Comparability::Faster => "▲ ",
+        Comparability::Undecided => "? ",
+        Comparability::NoDifferenceShown | Comparability::NotComparable => "",
+    }
+}
+
+/// Returns true if a figure of the result is perhaps slower or faster, without a shown difference.
+pub fn is_perhaps(p: &ComparedPoint) -> bool {
+    let mut figures = p.headline.iter().chain(&p.delivered);
+    let open = |f: &ComparedFigure| f.leans().is_some() && !f.is_within_margin();
+    p.change() == Comparability::NoDifferenceShown && figures.any(open)
 }
 
 /// Returns why no difference is shown where the ratio or its interval suggests one; empty where the
@@ -118,16 +147,10 @@ pub fn why_none_shown(figure: &ComparedFigure) -> String {
     if figure.outcome != Comparability::NoDifferenceShown {
         return String::new();
     }
-    let margin = margin(figure.margin).unwrap_or_default();
     match figure.ratio.ci95 {
         None => "too few trials for an interval".to_owned(),
-        Some(_) if !figure.is_within_margin() => {
-            format!("the interval reaches beyond the margin of {margin}: a difference is possible")
-        }
-        Some([low, high]) if low > 1.0 || high < 1.0 => {
-            format!("within the margin of {margin}: two runs of one machine differ as much")
-        }
-        Some(_) => String::new(),
+        Some(_) if figure.is_within_margin() && figure.leans().is_none() => String::new(),
+        Some(ends) => proofmark_model::why_none_shown(ends, figure.margin),
     }
 }
 

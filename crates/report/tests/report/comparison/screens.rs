@@ -41,7 +41,9 @@ fn both_figures_stay_at_any_width() {
         for figure in ["64.00 GFLOP/s", "32.00", "120.0 ns", "60.00", "~ 61.70"] {
             assert!(main.contains(figure), "{width}: {figure} is not in {main}");
         }
-        for (difference, n) in [("▼ slower", 1), ("▲ faster", 1), ("none shown", 2)] {
+        for (difference, n) in
+            [("▼ slower", 1), ("▲ faster", 1), ("▽ within margin", 1), ("▽ perhaps slower", 1)]
+        {
             assert_eq!(main.matches(difference).count(), n, "{width}: {difference} in {main}");
         }
         for note in ["within the margin of 19.8 %: two runs", "beyond the margin of 33.3 %"] {
@@ -106,7 +108,15 @@ fn prices_have_a_table_and_times_are_left_out() {
         side.price = Some(Price { per_hour, currency: "$".into() });
     }
     let figure = FigureKind::Delivered;
-    let money = PerPrice { figure, a: 160e9, b: 320e9, value: 2.0, ci95: Some([1.96, 2.04]) };
+    let money = PerPrice {
+        figure,
+        a: 160e9,
+        b: 320e9,
+        value: 2.0,
+        ci95: Some([1.96, 2.04]),
+        margin: 0.04,
+        outcome: Comparability::Faster,
+    };
     for p in c.points.iter_mut().filter(|p| p.better == Better::Higher) {
         p.per_price = Some(money.clone());
     }
