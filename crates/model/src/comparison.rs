@@ -41,6 +41,9 @@ pub struct Side {
     pub letter: char,
     /// Path of the run.
     pub name: String,
+    /// The user's name for the machine or the run (`--label`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
     /// Start time.
     pub started: Timestamp,
     /// Version of the program that made the run.
@@ -155,12 +158,29 @@ pub struct ComparedPoint {
     /// out where both used the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub best_of_each: Option<[String; 2]>,
+    /// Percentiles of the times of single operations, where both runs have them. They are not
+    /// judged.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub percentiles: Vec<ComparedPercentile>,
     /// The figures per unit of money, where both machines have a price and the result is a rate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub per_price: Option<PerPrice>,
     /// The reason, in a sentence: the cause of a difference as far as findings name it, or why the
     /// two cannot be compared.
     pub reason: String,
+}
+
+/// A percentile of the times of single operations in both runs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ComparedPercentile {
+    /// `p50` or `p99`.
+    pub percentile: String,
+    /// The time in A, in seconds.
+    pub a: f64,
+    /// The time in B, in seconds.
+    pub b: f64,
+    /// B / A of the two.
+    pub value: f64,
 }
 
 /// A rate divided by the price of the machine for an hour.
@@ -250,6 +270,11 @@ impl ComparedFigure {
 }
 
 impl PerPrice {
+    /// Returns the side of 1 on which the whole interval is, where no difference is shown.
+    pub fn leans(&self) -> Option<Ordering> {
+        self.ci95.filter(|_| !self.outcome.differs()).and_then(side_of_1)
+    }
+
     /// Returns true if the interval decides: it is beyond the margin, within it, or on one side of
     /// 1.
     pub fn is_decided(&self) -> bool {

@@ -65,9 +65,9 @@ mod workload;
 
 pub use ceiling::{Ceiling, Input, Provenance, Reliance};
 pub use comparison::{
-    COMPARISON_SCHEMA, Comparability, ComparedFigure, ComparedPoint, ComparedRow,
-    ComparedSubsystem, Comparison, Difference, Number, PerPrice, Price, Side, comparison_schema,
-    contradicts, margin_bounds, why_none_shown,
+    COMPARISON_SCHEMA, Comparability, ComparedFigure, ComparedPercentile, ComparedPoint,
+    ComparedRow, ComparedSubsystem, Comparison, Difference, Number, PerPrice, Price, Side,
+    comparison_schema, contradicts, margin_bounds, why_none_shown,
 };
 pub use end_traffic::EndTraffic;
 pub use ending::Ending;

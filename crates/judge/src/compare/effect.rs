@@ -2,7 +2,7 @@
 //!
 //! Where a finding has no figure for its size, such as swapping, it may explain any difference.
 
-use proofmark_model::{Finding, Measurement, ceiling_id, check_id};
+use proofmark_model::{Better, Finding, Measurement, ceiling_id, check_id};
 
 use super::cause::share;
 
@@ -52,9 +52,10 @@ pub(super) fn of_finding(f: &Finding, worse: &Measurement, better: &Measurement)
 }
 
 /// The loss by a share of the CPU time of all threads. A complete problem waits for its slowest
-/// thread, which may have lost all of it.
+/// thread, and a time may be that of one thread among others: that one may have lost all of it.
 fn of_threads(share: f64, m: &Measurement) -> f64 {
-    if m.has_rounds() { share } else { share * m.params.threads() as f64 }
+    let by_one = !m.has_rounds() || m.better == Better::Lower;
+    if by_one { share * m.params.threads() as f64 } else { share }
 }
 
 /// The loss by others on a device: by their share of its queue, or by their bytes per byte of its

@@ -17,6 +17,7 @@ mod instruction_sets;
 mod margin;
 mod names;
 mod pairs;
+mod percentiles;
 mod prices;
 mod rank;
 mod reason;
@@ -123,6 +124,7 @@ fn side(named: Named) -> Side {
     Side {
         letter: named.letter,
         name: clean(named.name),
+        label: run.label.as_deref().map(clean).filter(|label| !label.is_empty()),
         started: run.started,
         version: clean(&run.tool.version),
         machine: run.words(),
@@ -220,6 +222,7 @@ impl Judge<'_> {
             headline: headline.map(|h| h.figure),
             delivered: delivered.map(|d| d.figure),
             best_of_each: how.best.clone(),
+            percentiles: percentiles::compared([in_a, in_b]),
             reason: clean_excerpt(&reason, LONGEST),
         }
     }

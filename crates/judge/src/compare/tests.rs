@@ -4,6 +4,7 @@ mod causes;
 mod figures;
 mod judged;
 mod matching;
+mod percentiles;
 mod sentence;
 
 use proofmark_model::{

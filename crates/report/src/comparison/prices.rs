@@ -1,6 +1,6 @@
 //! Figures per unit of money, where the machines have prices.
 
-use proofmark_model::{ComparedPoint, Comparison, FigureKind, Number, Side, format_factor};
+use proofmark_model::{Better, ComparedPoint, Comparison, FigureKind, Number, Side, format_factor};
 
 use super::words::{interval, main_rows, same_result, sign, signed, title};
 use crate::view::{Columns, Scale, Table, capital, clean, joined, plain};
@@ -59,7 +59,8 @@ pub fn table(all: &[Comparison]) -> Table {
             })
             .number(&format!("{letter} / A"), move |p| {
                 let (_, money) = find(p)?;
-                Some(format!("{}{}", sign(money.outcome), format_factor(money.value)))
+                let sign = sign(Better::Higher, money.outcome, money.leans());
+                Some(format!("{sign}{}", format_factor(money.value)))
             })
             .number("95 %", move |p| find(p).and_then(|(_, money)| interval(money.ci95)))
             .spare(1)
@@ -76,8 +77,8 @@ mod tests {
     use std::borrow::Cow;
 
     use proofmark_model::{
-        Better, COMPARISON_SCHEMA, Comparability, Params, PerPrice, Price, Subsystem, Timestamp,
-        Unit, Verdict, key, testing,
+        COMPARISON_SCHEMA, Comparability, Params, PerPrice, Price, Subsystem, Timestamp, Unit,
+        Verdict, key, testing,
     };
 
     use super::*;
@@ -86,6 +87,7 @@ mod tests {
         Side {
             letter,
             name: "a".into(),
+            label: None,
             started: Timestamp::from_millis(1_000).unwrap(),
             version: String::new(),
             machine: String::new(),
@@ -112,6 +114,7 @@ mod tests {
             headline: None,
             delivered: None,
             best_of_each: None,
+            percentiles: Vec::new(),
             per_price: Some(PerPrice {
                 figure,
                 a: 1e9,

@@ -1,4 +1,5 @@
-//! Several runs, each compared with the first: a row per result, a column per run.
+//! Several runs, each compared with the first: a row per result, a column per run. A terminal has one
+//! sentence per run.
 
 use proofmark_model::{
     Comparability, ComparedFigure, ComparedPoint, Comparison, FigureKind, Side, Verdict,
@@ -27,8 +28,12 @@ pub fn document(all: &[Comparison]) -> Document {
         let sentences = [Some(clean(&c.sentence)), verdict::unequal(c), more];
         item(&c.b, format!(". {}", joined(sentences.into_iter().flatten(), " ")))
     });
-    out.add("runs", first.chain(others).collect::<Vec<Item>>());
+    // The first sentence of each is enough for a terminal; a comparison of two has the rest.
+    let short = all.iter().map(|c| item(&c.b, format!(". {}", clean(&c.sentence))));
+    let short = first.clone().chain(short).collect::<Vec<Item>>();
     out.add("results", table(all));
+    out.add_for(Audience::Terminal, "runs", short);
+    out.add_for(Audience::Document, "runs", first.chain(others).collect::<Vec<Item>>());
     out.add("prices", prices::table(all));
     for c in all {
         let title = format!("Differences between {} and {}", c.a.letter, c.b.letter);
@@ -174,6 +179,7 @@ mod tests {
             }),
             delivered: None,
             best_of_each: None,
+            percentiles: Vec::new(),
             per_price: None,
             reason: String::new(),
         };

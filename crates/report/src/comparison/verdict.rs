@@ -74,6 +74,7 @@ pub(super) fn sentences(c: &Comparison, t: &Tally) -> String {
         );
     }
     out.extend(which_moved(c));
+    out.extend(slow_operations(c));
     out.extend(speeds(c, t));
     if t.gone > 0 {
         let is = agree(t.gone as u64, ["is", "are"]);
@@ -155,6 +156,32 @@ fn which_moved(c: &Comparison) -> Option<String> {
         }
     }
     Some(out)
+}
+
+/// Factor of p99 from which on a sentence names it.
+const TAIL: f64 = 1.5;
+
+/// Returns `p99 of single operations is higher by a factor of 2.1 to 56 in 3 results; it is not
+/// judged.`
+fn slow_operations(c: &Comparison) -> Option<String> {
+    let all = c.points.iter().flat_map(|p| &p.percentiles).filter(|p| p.percentile == "p99");
+    let changed = |of: fn(f64) -> f64| {
+        let factors = all.clone().map(|p| of(p.value)).filter(|f| *f > TAIL);
+        let factors: Vec<f64> = factors.collect();
+        let [low, high] = [
+            factors.iter().copied().fold(f64::INFINITY, f64::min),
+            factors.iter().copied().fold(0.0, f64::max),
+        ]
+        .map(format_factor);
+        let range = if low == high { low } else { format!("{low} to {high}") };
+        (!factors.is_empty()).then(|| {
+            format!("by a factor of {range} in {}", counted(factors.len() as u64, "result"))
+        })
+    };
+    let higher = changed(|v| v).map(|how| format!("higher {how}"));
+    let lower = changed(f64::recip).map(|how| format!("lower {how}"));
+    let how = and_list(higher.into_iter().chain(lower).collect::<Vec<_>>());
+    (!how.is_empty()).then(|| format!(" p99 of single operations is {how} (shown, not judged)."))
 }
 
 /// Returns the speeds of subsystems whose results together exclude 1 although no single result shows

@@ -31,17 +31,28 @@ pub fn document(c: &Comparison, all: bool) -> Document {
         "Whiskers: 95 % interval of the ratio. Line: 1. Grey: the margin. The axis is logarithmic.";
     out.add(
         "differing",
-        section("differing", "Results that differ", key, points.table(&points.differing)),
+        section(
+            "differing",
+            "Results that differ",
+            key,
+            (points.table(&points.differing), together(c, |p| p.change().differs())),
+        ),
     );
     let key = "B / A is the ratio of the figures shown. It is outside the interval of the ratios of \
         their rounds or trials, and the two lead to different conclusions.";
     out.add(
         "undecided",
-        section("undecided", "Undecided results", key, points.table(&points.undecided)),
+        section(
+            "undecided",
+            "Undecided results",
+            key,
+            (points.table(&points.undecided), together(c, ComparedPoint::undecided)),
+        ),
     );
     let audience = if all { Audience::Everyone } else { Audience::Page };
     let title = "Results without a shown difference";
-    out.add_for(audience, "alike", section("alike", title, "", points.table(&points.alike)));
+    let table = (points.table(&points.alike), Vec::new());
+    out.add_for(audience, "alike", section("alike", title, "", table));
     if !all && !points.alike.is_empty() {
         let count = counted(points.alike_results as u64, "result");
         let text = format!("No difference is shown in {count}; --all lists them.");
@@ -70,8 +81,18 @@ pub fn document(c: &Comparison, all: bool) -> Document {
             out.add("method", method);
         }),
     );
-    let title = format!("{} against {}", clean(&c.b.name), clean(&c.a.name));
+    let [name_a, name_b] = names(c);
+    let title = format!("{name_b} against {name_a}");
     Document { title, facts: Vec::new(), blocks: out.0 }
+}
+
+/// The names of A and B for a title: their labels where both have one and these differ, else their
+/// paths.
+fn names(c: &Comparison) -> [String; 2] {
+    match (&c.a.label, &c.b.label) {
+        (Some(a), Some(b)) if a != b => [clean(a), clean(b)],
+        _ => [clean(&c.a.name), clean(&c.b.name)],
+    }
 }
 
 /// The verdict, the causes, the sides and the main results.
@@ -116,13 +137,21 @@ fn signs(c: &Comparison) -> Vec<String> {
     Some(sentence).filter(|s| !s.is_empty()).into_iter().collect()
 }
 
-fn section(anchor: &str, title: &str, key: &str, table: Table) -> Section {
+/// A table of results; on the page with the reasons of groups of them.
+fn section(
+    anchor: &str,
+    title: &str,
+    key: &str,
+    (table, reasons): (Table, Vec<String>),
+) -> Section {
     let has_rows = !table.rows.is_empty();
     Section::new(anchor, title, |out| {
         if has_rows {
             out.add_for(Audience::Page, "key", Text::new(Style::Quiet, [key]));
         }
         out.add("points", table);
+        let reasons = reasons.into_iter().map(Item::from).collect::<Vec<Item>>();
+        out.add_for(Audience::Page, "reasons", Section::plain("Reasons", "reasons", reasons));
     })
 }
 
@@ -163,8 +192,10 @@ fn causes(c: &Comparison, most: usize) -> Vec<String> {
         let word = points[0].change().as_str();
         format!("{word} in {}: {reason}", counted(points.len() as u64, "result"))
     });
-    let more =
-        (!rest.is_empty()).then(|| format!("other causes in {}; --all lists them", places(&rest)));
+    let more = (!rest.is_empty()).then(|| {
+        let results = counted(rest.len() as u64, "more result");
+        format!("other causes in {results}; --all lists them")
+    });
     named.chain(more).collect()
 }
 
@@ -284,6 +315,7 @@ const METHOD: [&str; 5] = [
      The smallest detectable slowdown is that of the median result, for each of the figures.",
     "Verdicts. Suspect results are compared, and their findings are reported as the cause. Invalid \
      results are not compared. The first sentence is about the main results that are neither. It \
-     gives the range of the speeds of B relative to A whose intervals decide: they are beyond the \
-     margin, or wholly within it.",
+     gives the range of the ratios B / A whose intervals decide: they are beyond the margin, or \
+     wholly within it. B is perhaps slower where the whole interval is on one side of 1, but not \
+     beyond the margin. A cause is named only if its size can explain the difference.",
 ];

@@ -19,6 +19,7 @@ fn number(median: f64, verdict: Verdict) -> Option<Number> {
 
 fn side(letter: char, name: &str) -> Side {
     Side {
+        label: None,
         letter,
         price: None,
         name: name.into(),
@@ -52,6 +53,7 @@ fn point(threads: u64, ratio: f64, outcome: Comparability, reason: &str) -> Comp
         }),
         delivered: None,
         best_of_each: None,
+        percentiles: Vec::new(),
         per_price: None,
         reason: reason.into(),
     }
