@@ -9,7 +9,7 @@ use std::borrow::Cow;
 
 use proofmark_model::{Better, FigureKind, Finding, Measurement, Severity, check_id};
 
-use super::effect;
+use super::effect::{self, share};
 use crate::checks;
 use crate::checks::weight::LEFT_OUT;
 use crate::statistics::median_over;
@@ -156,11 +156,6 @@ fn more(f: &Finding, other: &Finding) -> bool {
         (Some(f), Some(o)) => f > MORE * o,
         _ => f.severity > other.severity,
     }
-}
-
-/// The share in a finding's evidence, 0 to 1.
-pub(super) fn share(f: &Finding) -> Option<f64> {
-    f.evidence.get("share")?.as_f64().filter(|s| (0.0..=1.0).contains(s))
 }
 
 /// Returns a lower clock as a candidate, if both sides measured theirs.

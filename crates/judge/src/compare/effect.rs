@@ -4,8 +4,6 @@
 
 use proofmark_model::{Better, Finding, Measurement, ceiling_id, check_id};
 
-use super::cause::share;
-
 /// Ceilings that someone set, or that are those of a link: a result at one of them would be higher
 /// without it.
 pub(super) const LIMITS: [&str; 5] = [
@@ -67,4 +65,9 @@ fn device(f: &Finding, number: impl Fn(&Finding, &str) -> Option<f64>) -> Option
         None => (1.0 + share).recip(),
     };
     Some(-f64::from(DEVICE) * own.ln()).filter(|log| log.is_finite())
+}
+
+/// The share in a finding's evidence, 0 to 1.
+pub(super) fn share(f: &Finding) -> Option<f64> {
+    f.evidence.get("share")?.as_f64().filter(|s| (0.0..=1.0).contains(s))
 }

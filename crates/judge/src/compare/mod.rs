@@ -33,7 +33,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use proofmark_model::{
     Better, COMPARISON_SCHEMA, Comparability, ComparedFigure, ComparedPoint, ComparedRow,
     Comparison, MainResult, Measurement, Number, Price, Run, Side, Subsystem, clean, clean_excerpt,
-    contradicts, format_factor, format_percent, margin_bounds, why_none_shown,
+    contradicts, margin_bounds,
 };
 
 use crate::words::counted;
@@ -44,7 +44,7 @@ pub use facts::changes;
 use margin::{Margins, Speed};
 use names::Names;
 use pairs::{Match, Pair};
-use rank::{FEWEST, RatioEstimate};
+use rank::FEWEST;
 use reason::JudgedFigure;
 
 /// Most characters of a reason.
@@ -294,12 +294,15 @@ impl Judge<'_> {
         };
         let beyond = beyond([low, high], margin);
         if is_undecided(figure.value, [low, high], margin) {
-            return (Comparability::Undecided, undecided(a, figure, [low, high]));
+            return (Comparability::Undecided, reason::undecided(a, figure, [low, high]));
         }
         let Some(side) = beyond else {
             return match hidden {
-                Some(taken) => (Comparability::NotComparable, both_disturbed(taken)),
-                None => (Comparability::NoDifferenceShown, within(estimate, [low, high], margin)),
+                Some(taken) => (Comparability::NotComparable, reason::both_disturbed(taken)),
+                None => (
+                    Comparability::NoDifferenceShown,
+                    reason::within(estimate, [low, high], margin),
+                ),
             };
         };
         let faster = side.is_gt() == (a.better == Better::Higher);
@@ -370,27 +373,6 @@ fn is_undecided(value: f64, ends: [f64; 2], margin: f64) -> bool {
     contradicts(value, ends) && beyond(ends, margin) != beyond([value; 2], margin)
 }
 
-/// The reason why the comparison is undecided: the figures contradict the pairs that they are made
-/// of.
-fn undecided(a: &Measurement, figure: &Figured, [low, high]: [f64; 2]) -> String {
-    let [value, pairs, low, high] =
-        [figure.value, figure.estimate.ratio.median, low, high].map(format_factor);
-    let what = if a.has_rounds() { "rounds" } else { "trials" };
-    format!(
-        "the figures give {value}, but all pairs of {what} {pairs} ({low} to {high}): a few {what} \
-         make one of the figures; repeat both runs on a quiet machine (--wait-quiet) or with more {what}"
-    )
-}
-
-fn both_disturbed(taken: f64) -> String {
-    format!(
-        "both were disturbed: other programs took at least {} of the CPU time of either, \
-         enough to hide a factor of {}",
-        format_percent(taken),
-        format_factor(margin_bounds(taken)[1])
-    )
-}
-
 /// The side on which the whole of a range of ratios is beyond the margin; `None` if a part is not.
 fn beyond([low, high]: [f64; 2], margin: f64) -> Option<Ordering> {
     let [least, most] = margin_bounds(margin);
@@ -411,16 +393,4 @@ fn resolution(better: Better, figure: &Figured, margin: f64) -> Option<f64> {
         Better::Lower => middle / low.min(value),
     };
     Some(1.0 - margin_bounds(margin)[0] / reach).filter(|share| share.is_finite())
-}
-
-/// The reason why no difference is shown. So few trials that they have no interval have a range.
-fn within(estimate: &RatioEstimate, [low, high]: [f64; 2], margin: f64) -> String {
-    if let Some(ends) = estimate.ratio.ci95 {
-        return why_none_shown(ends, margin);
-    }
-    let why = match low <= 1.0 && 1.0 <= high {
-        true => "contains 1",
-        false => "reaches into the margin",
-    };
-    format!("the range of so few trials {why} (margin {})", format_percent(margin))
 }
