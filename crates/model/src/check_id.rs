@@ -32,6 +32,8 @@ pub const IMPORTED: &str = "imported";
 pub const INCONSISTENT: &str = "inconsistent";
 /// Involuntary context switches.
 pub const INVOLUNTARY_SWITCHES: &str = "involuntary_switches";
+/// Disk and network I/O during a memory load.
+pub const IO_DURING_LOAD: &str = "io_during_load";
 /// Cache measured as memory.
 pub const IN_CACHE: &str = "in_cache";
 /// Memory on another NUMA node.

@@ -6,7 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Better, Decision, FigureKind, Params, Ratio, Subsystem, Summary, Timestamp, Unit, Verdict,
+    Better, ComparedFigure, Decision, FigureKind, Params, PerPrice, Ratio, Subsystem, Summary,
+    Timestamp, Unit, Verdict,
 };
 
 /// Version of a comparison's shape.
@@ -39,6 +40,9 @@ pub struct Side {
     pub letter: char,
     /// Path of the run.
     pub name: String,
+    /// The user's name for the machine or the run (`--label`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
     /// Start time.
     pub started: Timestamp,
     /// Version of the program that made the run.
@@ -90,10 +94,13 @@ pub struct Difference {
 pub struct ComparedSubsystem {
     /// Part of the machine.
     pub subsystem: Subsystem,
-    /// Speed of B as a multiple of that of A: the median of the results' ratios, inverted for
+    /// Speed of B as a multiple of that of A: the median of the ratios of the headlines, inverted for
     /// times. The interval is over the results, null for fewer than 6. Null where no result has a
     /// ratio.
     pub speed: Option<Ratio>,
+    /// The same of what was delivered: of the delivered figure where a headline has another beside
+    /// it, else of the headline. Null where no result has both.
+    pub delivered_speed: Option<Ratio>,
     /// The margin that each of its results has at least.
     pub margin: f64,
     /// Smallest detectable slowdown of B's headline figures, as a share: the median over the results
@@ -153,6 +160,10 @@ pub struct ComparedPoint {
     /// out where both used the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub best_of_each: Option<[String; 2]>,
+    /// Percentiles of the times of single operations, where both runs have them. They are not
+    /// judged.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub percentiles: Vec<ComparedPercentile>,
     /// The figures per unit of money, where both machines have a price and the result is a rate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub per_price: Option<PerPrice>,
@@ -161,19 +172,17 @@ pub struct ComparedPoint {
     pub reason: String,
 }
 
-/// A rate divided by the price of the machine for an hour.
+/// A percentile of the times of single operations in both runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct PerPrice {
-    /// Kind of the figure: delivered where both have it.
-    pub figure: FigureKind,
-    /// The figure of A per unit of money.
+pub struct ComparedPercentile {
+    /// `p50` or `p99`.
+    pub percentile: String,
+    /// The time in A, in seconds.
     pub a: f64,
-    /// The figure of B per unit of money.
+    /// The time in B, in seconds.
     pub b: f64,
     /// B / A of the two.
     pub value: f64,
-    /// The 95 % interval of B / A; null where the figures have none.
-    pub ci95: Option<[f64; 2]>,
 }
 
 /// A row of A's first screen.
@@ -183,55 +192,6 @@ pub struct ComparedRow {
     pub place: usize,
     /// The title, such as `FP peak, 2 CPUs, avx2`.
     pub title: String,
-}
-
-/// A figure of a result in both runs.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct ComparedFigure {
-    /// B / A of the two figures, which reports print.
-    pub value: f64,
-    /// B / A: the median over all pairs of a round of A and one of B; without rounds, of trials.
-    /// The 95 % interval is null for too few. It decides; if `value` is outside it and leads to
-    /// another conclusion, the outcome is undecided.
-    pub ratio: Ratio,
-    /// Ratios from 1 - margin to 1 / (1 - margin) are no difference: two runs of one machine differ
-    /// as much.
-    pub margin: f64,
-    /// Smallest detectable slowdown of B, as a share; null where it is not comparable.
-    pub resolution: Option<f64>,
-    /// The conclusion.
-    pub outcome: Comparability,
-}
-
-/// A ratio contradicts an interval only if it lies outside by more than this share: reports print
-/// three digits.
-const PRINTED: f64 = 0.005;
-
-/// Returns true if a ratio of two figures contradicts the interval of the ratios of their rounds.
-pub fn contradicts(value: f64, [low, high]: [f64; 2]) -> bool {
-    value < low * (1.0 - PRINTED) || value > high * (1.0 + PRINTED)
-}
-
-/// Returns the smallest and the largest ratio within the margin: a speed lower by the margin, and
-/// the same for the other side.
-pub fn margin_bounds(margin: f64) -> [f64; 2] {
-    [1.0 - margin, 1.0 / (1.0 - margin)]
-}
-
-impl ComparedFigure {
-    /// Returns true if the ratio of the figures is outside the interval of their rounds, or of so
-    /// few rounds that there is none.
-    pub fn is_contradicted(&self) -> bool {
-        let outside = |ends| contradicts(self.value, ends);
-        self.outcome == Comparability::Undecided || self.ratio.ci95.is_some_and(outside)
-    }
-
-    /// Returns true if the whole interval is within the margin, so that the two are alike.
-    pub fn is_within_margin(&self) -> bool {
-        let [least, most] = margin_bounds(self.margin);
-        let within = |[low, high]: [f64; 2]| least <= low && high <= most;
-        self.outcome == Comparability::NoDifferenceShown && self.ratio.ci95.is_some_and(within)
-    }
 }
 
 impl ComparedPoint {

@@ -9,6 +9,7 @@ mod anonymous;
 mod ceiling;
 pub mod ceiling_id;
 pub mod check_id;
+mod compared_figure;
 mod comparison;
 mod delivered;
 mod end_traffic;
@@ -65,10 +66,10 @@ mod work;
 mod workload;
 
 pub use ceiling::{Ceiling, Input, Provenance, Reliance};
+pub use compared_figure::{ComparedFigure, PerPrice, contradicts, margin_bounds, why_none_shown};
 pub use comparison::{
-    COMPARISON_SCHEMA, Comparability, ComparedFigure, ComparedPoint, ComparedRow,
-    ComparedSubsystem, Comparison, Difference, Number, PerPrice, Price, Side, comparison_schema,
-    contradicts, margin_bounds,
+    COMPARISON_SCHEMA, Comparability, ComparedPercentile, ComparedPoint, ComparedRow,
+    ComparedSubsystem, Comparison, Difference, Number, Price, Side, comparison_schema,
 };
 pub use end_traffic::EndTraffic;
 pub use ending::Ending;

@@ -89,7 +89,8 @@ fn half_the_speed_is_slower_with_its_cause_and_ends_with_4() {
     let folder = with(&[("a", &[1e9, 2e9], as_it_is), ("b", &[0.5e9, 1e9], throttled)]);
     // compare is no check, and ends with 0.
     let printed = folder.prints(&["compare", "a.json", "b.json"]);
-    let left_out = "No result counts in CPU; 2 of 2 results are left out: 2 suspect.\n";
+    let left_out = "No result counts in CPU (2 suspect results are slower); 2 of 2 results are left \
+                    out: 2 suspect.\n";
     assert!(printed.contains(left_out), "{printed}");
     assert!(printed.contains("B is slower in 2 of 2 compared results"), "{printed}");
     assert!(printed.contains("in B a CPU quota of 0.5 CPUs throttled"), "{printed}");
@@ -135,7 +136,8 @@ fn half_of_the_machine_is_slower_by_what_was_delivered_and_ends_with_4() {
     let both = &[1e9, 2e9][..];
     let folder = with(&[("a", both, |run| in_rounds(run, 1.0)), ("b", both, under_quota)]);
     let printed = folder.prints(&["compare", "a.json", "b.json"]);
-    let said = "attainable: no difference shown in 2 of 2 results; delivered: 2 slower";
+    let said = "Undisturbed figures show no difference in any of 2 results. Delivered figures are slower \
+                in 2 of 2 results.";
     assert!(printed.replace('\n', " ").contains(said), "{printed}");
     let printed = checks(&folder, ["b.json", "a.json"], 4);
     let said = "attainable: no difference shown; delivered is 50.0 % lower: no finding explains it; \

@@ -3,7 +3,7 @@
 //! Devices read and write memory without the CPUs. On a virtual machine the host often copies each
 //! byte again, on CPUs that share the guest's caches. A guest sees neither as CPU time.
 
-use proofmark_model::{Cut, Finding, Measurement, Trial, Unit, format_quantity};
+use proofmark_model::{Cut, Finding, Measurement, Trial, Unit, check_id, format_quantity};
 
 use super::programs;
 use super::share::Share;
@@ -27,7 +27,7 @@ const SLOWDOWN_PER_BYTE_PER_S: f64 = 1e-11;
 const REPORTED: f64 = 0.02;
 
 pub(super) static CHECK: Check = Check {
-    id: "io_during_load",
+    id: check_id::IO_DURING_LOAD,
     class: Class::DISTURBANCE,
     title: "Disk or network I/O during a memory load",
     about: "Applies to memory and cache loads. The check counts the bytes that all disks and \

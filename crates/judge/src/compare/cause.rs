@@ -1,15 +1,21 @@
 //! Cause of a difference between two results, from findings and facts.
+//!
+//! A cause is named only if its size can explain the difference (`effect`): 3 % of the clock costs
+//! no load 16 %. Sizes are those of factors, so they add up as logarithms. The causes named together
+//! explain at least half of the difference, each at least a quarter. What is smaller only differs.
+//! A limit that the worse result reached, and the better one exceeds, is the cause alone.
 
 use std::borrow::Cow;
 
-use proofmark_model::{Finding, Measurement, Severity, check_id};
+use proofmark_model::{Better, FigureKind, Finding, Measurement, Severity, check_id};
 
+use super::effect::{self, share};
 use crate::checks;
 use crate::checks::weight::LEFT_OUT;
 use crate::statistics::median_over;
 
 /// Checks of causes that take time, which explain a lower result; the clearest first.
-const TOOK: [&str; 8] = [
+const TOOK: [&str; 9] = [
     check_id::THROTTLED,
     check_id::STEAL,
     check_id::OTHER_CPU,
@@ -17,36 +23,92 @@ const TOOK: [&str; 8] = [
     check_id::OVERSUBSCRIBED,
     check_id::CORE_SHARED,
     check_id::SHARED_DEVICE,
+    check_id::IO_DURING_LOAD,
     check_id::SWAP,
 ];
 /// Checks that only report how trials differ, not why.
 const SHAPE: [&str; 3] = [check_id::TREND, check_id::CLUSTERS, check_id::FALLING_RATE];
 /// Number of causes that are reported.
 const MOST_SHOWN: usize = 2;
-/// Smallest difference of the clock that explains a difference.
+/// Smallest difference of the clock that is named.
 const CLOCK: f64 = 0.02;
 /// Factor by which a share must exceed the other side's to explain a difference.
 const MORE: f64 = 2.0;
+/// Smallest part of a difference that the named causes together explain.
+const TOGETHER: f64 = 0.5;
+/// Smallest part of a difference that each named cause explains.
+const EACH: f64 = 0.25;
 
-/// Returns the cause of a difference, for the worse side and the better one; empty if none is
-/// known. `windows` is true if the figure leaves taken time out.
+/// The figure whose difference is to be explained.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Differing {
+    pub(super) kind: FigureKind,
+    /// True if the figure leaves taken time out.
+    pub(super) windows: bool,
+    /// Logarithm of the factor between the two results, above 0.
+    pub(super) log: f64,
+}
+
+/// What the findings and clocks of two results say about their difference.
+#[derive(Debug, Default)]
+pub(super) struct Causes {
+    /// The cause; empty if none is known.
+    pub(super) named: String,
+    /// What differs too, but is too small to explain the difference.
+    pub(super) too_small: Vec<String>,
+}
+
+/// A candidate for the cause.
+struct Candidate {
+    text: String,
+    /// Logarithm of the largest factor that it explains; `None` if its size is unknown.
+    effect: Option<f64>,
+}
+
+/// Returns the causes of a difference, for the worse side and the better one.
 pub(super) fn find(
     worse: (char, &Measurement),
     better: (char, &Measurement),
-    windows: bool,
-) -> String {
+    figure: Differing,
+) -> Causes {
     let ((name, w), (other, o)) = (worse, better);
-    let mut causes: Vec<String> = one_sided(w, o, windows)
-        .into_iter()
-        .take(MOST_SHOWN)
-        .map(|f| format!("in {name} {}", about(f, windows)))
-        .collect();
-    causes.extend(clock(worse, better));
-    if causes.is_empty() {
-        let caveat = one_sided(o, w, windows).into_iter().find(|f| f.severity >= Severity::Suspect);
-        causes.extend(caveat.map(|f| format!("{other} itself is suspect: {}", about(f, windows))));
+    if let Some(limit) = limit(worse, o, figure) {
+        return Causes { named: limit, too_small: Vec::new() };
     }
-    causes.join("; ")
+    let windows = figure.windows;
+    let findings = one_sided(w, o, windows).into_iter().map(|f| Candidate {
+        text: format!("in {name} {}", about(f, windows)),
+        effect: effect::of_finding(f, w, o),
+    });
+    let all: Vec<Candidate> = findings.chain(clock(worse, better)).collect();
+    let (large, small): (Vec<Candidate>, Vec<Candidate>) =
+        all.into_iter().partition(|c| c.effect.is_none_or(|e| e >= EACH * figure.log));
+    let together: Option<f64> = large.iter().map(|c| c.effect).sum();
+    let explain = together.is_none_or(|sum| sum >= TOGETHER * figure.log) && !large.is_empty();
+    let (named, small) = match explain {
+        true => (large, small),
+        false => (Vec::new(), large.into_iter().chain(small).collect()),
+    };
+    let texts = |all: Vec<Candidate>| all.into_iter().map(|c| c.text).take(MOST_SHOWN);
+    let mut named: Vec<String> = texts(named).collect();
+    if named.is_empty() {
+        let caveat = one_sided(o, w, windows).into_iter().find(|f| f.severity >= Severity::Suspect);
+        named.extend(caveat.map(|f| format!("{other} itself is suspect: {}", about(f, windows))));
+    }
+    Causes { named: named.join("; "), too_small: texts(small).collect() }
+}
+
+/// The limit that the worse result reached and the better one exceeds by enough: that of a cgroup,
+/// a declared one, or that of a link.
+fn limit((name, w): (char, &Measurement), o: &Measurement, figure: Differing) -> Option<String> {
+    let (ceiling, bottleneck) = (w.ceiling.as_ref()?, w.bottleneck.as_ref()?);
+    let is_limit = effect::LIMITS.contains(&&*ceiling.id)
+        || bottleneck.resource == effect::QUOTA && !figure.windows;
+    let reached = w.efficiency? >= effect::REACHED && w.better == Better::Higher;
+    let better = o.summary.as_ref()?.figure(figure.kind).value?;
+    let explained = (better / ceiling.value).ln();
+    (is_limit && reached && explained >= TOGETHER * figure.log)
+        .then(|| format!("in {name} the limit is {}: {}", bottleneck.resource, bottleneck.evidence))
 }
 
 /// The message of a finding about this figure. For delivered it does not end with the words that
@@ -96,17 +158,19 @@ fn more(f: &Finding, other: &Finding) -> bool {
     }
 }
 
-/// The share in a finding's evidence, 0 to 1.
-pub(super) fn share(f: &Finding) -> Option<f64> {
-    f.evidence.get("share")?.as_f64().filter(|s| (0.0..=1.0).contains(s))
-}
-
-/// Reports a lower clock, if both sides measured theirs.
-fn clock(worse: (char, &Measurement), better: (char, &Measurement)) -> Option<String> {
+/// Returns a lower clock as a candidate, if both sides measured theirs.
+fn clock(worse: (char, &Measurement), better: (char, &Measurement)) -> Option<Candidate> {
     let (slow, fast) = (median_clock(worse.1)?, median_clock(better.1)?);
     (slow < fast * (1.0 - CLOCK)).then(|| {
         let ghz = |hz: f64| format!("{:.2} GHz", hz / 1e9);
-        format!("in {} the cores ran at {}, in {} at {}", worse.0, ghz(slow), better.0, ghz(fast))
+        let text = format!(
+            "in {} the cores ran at {}, in {} at {}",
+            worse.0,
+            ghz(slow),
+            better.0,
+            ghz(fast)
+        );
+        Candidate { text, effect: Some((fast / slow).ln()) }
     })
 }
 

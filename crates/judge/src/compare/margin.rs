@@ -31,8 +31,8 @@ use std::collections::BTreeMap;
 
 use proofmark_model::{FigureKind, Measurement, Pace, Run, Subsystem, Verdict, check_id, median};
 
-use super::cause::share;
 use super::comparable::Figured;
+use super::effect::share;
 
 /// Base margin in targets.
 const TARGETS: f64 = 2.0;

@@ -11,11 +11,13 @@
 mod cause;
 mod circumstances;
 mod comparable;
+mod effect;
 pub(crate) mod facts;
 mod instruction_sets;
 mod margin;
 mod names;
 mod pairs;
+mod percentiles;
 mod prices;
 mod rank;
 mod reason;
@@ -31,17 +33,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use proofmark_model::{
     Better, COMPARISON_SCHEMA, Comparability, ComparedFigure, ComparedPoint, ComparedRow,
     Comparison, MainResult, Measurement, Number, Price, Run, Side, Subsystem, clean, clean_excerpt,
-    contradicts, format_factor, format_percent, margin_bounds,
+    contradicts, margin_bounds,
 };
 
 use crate::words::counted;
+use cause::{Causes, Differing};
 use comparable::{Compared, Figured};
 use facts::Fact;
 pub use facts::changes;
 use margin::{Margins, Speed};
 use names::Names;
 use pairs::{Match, Pair};
-use rank::{FEWEST, RatioEstimate};
+use rank::FEWEST;
 use reason::JudgedFigure;
 
 /// Most characters of a reason.
@@ -121,6 +124,7 @@ fn side(named: Named) -> Side {
     Side {
         letter: named.letter,
         name: clean(named.name),
+        label: run.label.as_deref().map(clean).filter(|label| !label.is_empty()),
         started: run.started,
         version: clean(&run.tool.version),
         label: run.label.as_deref().map(clean),
@@ -219,6 +223,7 @@ impl Judge<'_> {
             headline: headline.map(|h| h.figure),
             delivered: delivered.map(|d| d.figure),
             best_of_each: how.best.clone(),
+            percentiles: percentiles::compared([in_a, in_b]),
             reason: clean_excerpt(&reason, LONGEST),
         }
     }
@@ -257,7 +262,8 @@ impl Judge<'_> {
         let resolution = resolution(a.better, figure, margin).filter(|_| compared);
         let (value, ratio) = (figure.value, estimate.ratio.clone());
         let compared_figure = ComparedFigure { value, ratio, margin, resolution, outcome };
-        JudgedFigure { kind: figure.kind, better: a.better, figure: compared_figure, why }
+        let ends = estimate.ends;
+        JudgedFigure { kind: figure.kind, better: a.better, figure: compared_figure, ends, why }
     }
 
     /// Decides between faster, slower and neither, with the reason. The figure is not comparable if
@@ -288,27 +294,32 @@ impl Judge<'_> {
             return (Comparability::NotComparable, reason);
         };
         let beyond = beyond([low, high], margin);
-        // Two estimates that differ are no doubt where both lead to one conclusion.
-        if contradicts(figure.value, [low, high])
-            && beyond != self::beyond([figure.value; 2], margin)
-        {
-            return (Comparability::Undecided, undecided(a, figure, [low, high]));
+        if is_undecided(figure.value, [low, high], margin) {
+            return (Comparability::Undecided, reason::undecided(a, figure, [low, high]));
         }
         let Some(side) = beyond else {
             return match hidden {
-                Some(taken) => (Comparability::NotComparable, both_disturbed(taken)),
-                None => (Comparability::NoDifferenceShown, within(estimate, [low, high], margin)),
+                Some(taken) => (Comparability::NotComparable, reason::both_disturbed(taken)),
+                None => (
+                    Comparability::NoDifferenceShown,
+                    reason::within(estimate, [low, high], margin),
+                ),
             };
         };
         let faster = side.is_gt() == (a.better == Better::Higher);
-        let (outcome, cause) = if faster {
-            (Comparability::Faster, cause::find(sides[0], sides[1], figure.windows))
-        } else {
-            (Comparability::Slower, cause::find(sides[1], sides[0], figure.windows))
+        let (outcome, [worse, better]) = match faster {
+            true => (Comparability::Faster, sides),
+            false => (Comparability::Slower, [sides[1], sides[0]]),
         };
-        let mut reason = match compared.best_of_each && cause.is_empty() {
+        let differing = Differing {
+            kind: figure.kind,
+            windows: figure.windows,
+            log: estimate.ratio.median.ln().abs(),
+        };
+        let causes = cause::find(worse, better, differing);
+        let mut reason = match compared.best_of_each && causes.named.is_empty() {
             true => "the instruction sets differ".to_owned(),
-            false => self.explained(a, cause),
+            false => self.explained(a, causes),
         };
         if estimate.ratio.ci95.is_none() {
             reason = format!(
@@ -319,10 +330,11 @@ impl Judge<'_> {
         (outcome, reason)
     }
 
-    /// The cause, or a sentence that there is none, with the facts that may explain it.
-    fn explained(&self, m: &Measurement, cause: String) -> String {
-        if !cause.is_empty() {
-            return cause;
+    /// The cause, or a sentence that there is none, with what may explain it: facts that differ, and
+    /// causes that are too small.
+    fn explained(&self, m: &Measurement, causes: Causes) -> String {
+        if !causes.named.is_empty() {
+            return causes.named;
         }
         let facts: Vec<String> = self
             .facts
@@ -334,13 +346,20 @@ impl Judge<'_> {
                 format!("{} {} in {a}, {} in {b}", d.what, d.a, d.b)
             })
             .collect();
-        match facts.as_slice() {
-            [] => "no finding and no fact about the machines explains it".to_owned(),
-            some => format!(
-                "no finding explains it; differences between the machines: {}",
-                some.join("; ")
-            ),
+        let small = causes.too_small.join("; ");
+        let mut text = match (small.is_empty(), facts.is_empty()) {
+            (true, true) => {
+                return "no finding and no fact about the machines explains it".to_owned();
+            }
+            (true, false) => "no finding explains it".to_owned(),
+            (false, _) => {
+                format!("no finding explains a difference of that size; smaller: {small}")
+            }
+        };
+        if !facts.is_empty() {
+            text += &format!("; differences between the machines: {}", facts.join("; "));
         }
+        text
     }
 }
 
@@ -349,25 +368,10 @@ fn without_part(text: &str, part: &str) -> String {
     text.split(", ").filter(|one| *one != part).collect::<Vec<_>>().join(", ")
 }
 
-/// The reason why the comparison is undecided: the figures contradict the pairs that they are made
-/// of.
-fn undecided(a: &Measurement, figure: &Figured, [low, high]: [f64; 2]) -> String {
-    let [value, pairs, low, high] =
-        [figure.value, figure.estimate.ratio.median, low, high].map(format_factor);
-    let what = if a.has_rounds() { "rounds" } else { "trials" };
-    format!(
-        "the figures give {value}, but all pairs of {what} {pairs} ({low} to {high}): a few {what} \
-         make one of the figures; repeat both runs on a quiet machine (--wait-quiet) or with more {what}"
-    )
-}
-
-fn both_disturbed(taken: f64) -> String {
-    format!(
-        "both were disturbed: other programs took at least {} of the CPU time of either, \
-         enough to hide a factor of {}",
-        format_percent(taken),
-        format_factor(margin_bounds(taken)[1])
-    )
+/// Returns true if the ratio of the figures contradicts the interval of their pairs. Two estimates
+/// that differ are no doubt where both lead to one conclusion.
+fn is_undecided(value: f64, ends: [f64; 2], margin: f64) -> bool {
+    contradicts(value, ends) && beyond(ends, margin) != beyond([value; 2], margin)
 }
 
 /// The side on which the whole of a range of ratios is beyond the margin; `None` if a part is not.
@@ -390,17 +394,4 @@ fn resolution(better: Better, figure: &Figured, margin: f64) -> Option<f64> {
         Better::Lower => middle / low.min(value),
     };
     Some(1.0 - margin_bounds(margin)[0] / reach).filter(|share| share.is_finite())
-}
-
-/// The reason why no difference is shown.
-fn within(estimate: &RatioEstimate, [low, high]: [f64; 2], margin: f64) -> String {
-    let [least, most] = margin_bounds(margin);
-    let inside = |r: f64| (least..=most).contains(&r);
-    let ends = if estimate.ratio.ci95.is_some() { "interval" } else { "range of so few trials" };
-    let why = match (inside(estimate.ratio.median), low <= 1.0 && 1.0 <= high) {
-        (true, true) => format!("the {ends} contains 1"),
-        (true, false) => "the difference is within the margin".to_owned(),
-        (false, _) => format!("the {ends} reaches into the margin"),
-    };
-    format!("{why} (margin {})", format_percent(margin))
 }

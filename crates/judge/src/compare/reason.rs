@@ -1,13 +1,21 @@
 //! The reason in a compared result: for one figure, or for the headline and the delivered one
 //! together.
 
-use proofmark_model::{Better, Comparability, ComparedFigure, FigureKind, format_percent};
+use proofmark_model::{
+    Better, Comparability, ComparedFigure, FigureKind, Measurement, format_factor, format_percent,
+    margin_bounds, why_none_shown,
+};
+
+use super::comparable::Figured;
+use super::rank::RatioEstimate;
 
 /// A judged figure of a result.
 pub(super) struct JudgedFigure {
     pub(super) kind: FigureKind,
     pub(super) better: Better,
     pub(super) figure: ComparedFigure,
+    /// The interval of the pairs, or the range of too few.
+    pub(super) ends: Option<[f64; 2]>,
     /// The cause of a difference, or the reason why none is shown.
     pub(super) why: String,
 }
@@ -83,4 +91,38 @@ pub(super) fn both(headline: &JudgedFigure, delivered: Option<&JudgedFigure>) ->
             format!("{} (the machine): {why}; {}: {}", headline.change(), d.change(), d.why)
         }
     }
+}
+
+/// The reason why the comparison is undecided: the figures contradict the pairs that they are made
+/// of.
+pub(super) fn undecided(a: &Measurement, figure: &Figured, [low, high]: [f64; 2]) -> String {
+    let [value, pairs, low, high] =
+        [figure.value, figure.estimate.ratio.median, low, high].map(format_factor);
+    let what = if a.has_rounds() { "rounds" } else { "trials" };
+    format!(
+        "the figures give {value}, but all pairs of {what} {pairs} ({low} to {high}): a few {what} \
+         make one of the figures; repeat both runs on a quiet machine (--wait-quiet) or with more {what}"
+    )
+}
+
+/// The reason why a result is not compared of which others took that share in both runs.
+pub(super) fn both_disturbed(taken: f64) -> String {
+    format!(
+        "both were disturbed: other programs took at least {} of the CPU time of either, \
+         enough to hide a factor of {}",
+        format_percent(taken),
+        format_factor(margin_bounds(taken)[1])
+    )
+}
+
+/// The reason why no difference is shown. So few trials that they have no interval have a range.
+pub(super) fn within(estimate: &RatioEstimate, [low, high]: [f64; 2], margin: f64) -> String {
+    if let Some(ends) = estimate.ratio.ci95 {
+        return why_none_shown(ends, margin);
+    }
+    let why = match low <= 1.0 && 1.0 <= high {
+        true => "contains 1",
+        false => "reaches into the margin",
+    };
+    format!("the range of so few trials {why} (margin {})", format_percent(margin))
 }

@@ -2,8 +2,9 @@
 //!
 //! It is about the main results of A; of a run without any, about all. A ratio counts if both
 //! results are undoubted and the interval decides: it is beyond the margin, or wholly within it. Of
-//! others a difference is possible, or they are undecided, in the words of the counts. Results that
-//! are suspect, invalid, missing or not comparable are left out, and counted.
+//! others B is perhaps slower or faster, if the whole interval is on one side of 1; else a
+//! difference is possible, or they are undecided. Results that are suspect, invalid, missing or not
+//! comparable are left out, and counted. Each figure is that of a row: a time is not inverted.
 
 use std::collections::BTreeSet;
 
@@ -44,14 +45,18 @@ pub(super) fn write(
     format!("{}.", text.join("; "))
 }
 
-/// What a result says about the speed of B relative to A.
+/// What a result says about B relative to A.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Said {
-    /// The interval is beyond the margin; with the kind of the figure.
+    /// The interval is beyond the margin: B / A, with the kind of the figure.
     Differs(f64, FigureKind),
     /// The interval is within the margin.
     Alike(f64, FigureKind),
-    /// The interval reaches beyond the margin: no difference is shown, but one is possible.
+    /// The interval reaches beyond the margin, and B is worse in all of it.
+    PerhapsSlower,
+    /// The same, and B is better in all of it.
+    PerhapsFaster,
+    /// The interval contains 1 and reaches beyond the margin.
     Possible,
     Undecided,
     LeftOut,
@@ -62,34 +67,38 @@ impl Said {
         let Some(headline) = p.headline.as_ref().filter(|_| why_left_out(p).is_none()) else {
             return Self::LeftOut;
         };
-        let speed = |f: &ComparedFigure| match p.better {
-            Better::Higher => f.value,
-            Better::Lower => f.value.recip(),
-        };
         let headline_kind = p.figure.unwrap_or(FigureKind::Delivered);
-        let [first, last] = match &p.delivered {
+        let figures = match &p.delivered {
             Some(d) => [(headline_kind, headline), (FigureKind::Delivered, d)],
             None => [(headline_kind, headline); 2],
         };
+        let [_, (last_kind, last)] = figures;
         match p.deciding() {
             _ if p.undecided() => Self::Undecided,
-            Some((kind, figure)) if figure.outcome.differs() => Self::Differs(speed(figure), kind),
-            _ if [first, last].iter().all(|(_, f)| f.is_within_margin()) => {
-                Self::Alike(speed(last.1), last.0)
+            Some((kind, figure)) if figure.outcome.differs() => Self::Differs(figure.value, kind),
+            _ if figures.iter().all(|(_, f)| f.is_within_margin()) => {
+                Self::Alike(last.value, last_kind)
             }
-            _ => Self::Possible,
+            _ => Self::perhaps(p, figures.map(|(_, f)| f)),
         }
     }
 
-    fn speed(self) -> Option<f64> {
-        self.figure().map(|(speed, _)| speed)
+    /// What figures say that are not both within the margin.
+    fn perhaps(p: &ComparedPoint, figures: [&ComparedFigure; 2]) -> Self {
+        let reaching = figures.iter().filter(|f| !f.is_within_margin());
+        let leans: Vec<Comparability> = reaching.filter_map(|f| lean(p.better, f)).collect();
+        match () {
+            () if leans.contains(&Comparability::Slower) => Self::PerhapsSlower,
+            () if leans.contains(&Comparability::Faster) => Self::PerhapsFaster,
+            () => Self::Possible,
+        }
     }
 
-    /// The speed, and the kind of its figure.
+    /// B / A, and the kind of its figure.
     fn figure(self) -> Option<(f64, FigureKind)> {
         match self {
-            Self::Differs(speed, kind) | Self::Alike(speed, kind) => Some((speed, kind)),
-            Self::Possible | Self::Undecided | Self::LeftOut => None,
+            Self::Differs(ratio, kind) | Self::Alike(ratio, kind) => Some((ratio, kind)),
+            _ => None,
         }
     }
 }
@@ -107,93 +116,169 @@ impl<'a> Part<'a> {
         (!said.is_empty()).then(|| Self { word: subsystem.info().word, said })
     }
 
-    fn speeds(&self) -> Vec<f64> {
-        self.said.iter().filter_map(|(_, said)| said.speed()).collect()
+    fn count(&self, is: impl Fn(&Said) -> bool) -> usize {
+        self.said.iter().filter(|(_, said)| is(said)).count()
     }
 
     fn differs(&self) -> bool {
-        self.said.iter().any(|(_, said)| matches!(said, Said::Differs(..)))
+        self.count(|said| matches!(said, Said::Differs(..))) > 0
     }
 
-    /// Returns `0.58 to 0.62 of A's CPU (2 of 3 results)`, of the figures that are delivered or
-    /// not, if one of them differs. Of an undisturbed figure: `0.80 of A's undisturbed CPU`.
-    fn range(&self, a: char, delivered: bool) -> Option<String> {
+    /// Returns `0.58 to 0.62 of A's CPU (2 of 3 results)`, of the rates or times whose figures are
+    /// delivered or not, if one of them differs. Of an undisturbed figure: `0.80 of A's undisturbed
+    /// CPU`; of a time: `1.50 of A's time in memory`.
+    fn range(&self, a: char, delivered: bool, better: Better) -> Option<String> {
         let wanted = |kind| (kind == FigureKind::Delivered) == delivered;
-        let all = self.said.iter().map(|(_, said)| *said);
+        let all = self.said.iter().filter(|(p, _)| p.better == better).map(|(_, said)| *said);
         let all: Vec<Said> = all.filter(|s| s.figure().is_some_and(|f| wanted(f.1))).collect();
-        let speeds: Vec<f64> = all.iter().filter_map(|said| said.speed()).collect();
-        let what = if delivered { "" } else { "undisturbed " };
+        let ratios: Vec<f64> = all.iter().filter_map(|said| Some(said.figure()?.0)).collect();
+        let what = match (delivered, better) {
+            (true, Better::Higher) => "",
+            (false, Better::Higher) => "undisturbed ",
+            (true, Better::Lower) => "time in ",
+            (false, Better::Lower) => "undisturbed time in ",
+        };
         let any = all.iter().any(|said| matches!(said, Said::Differs(..)));
-        any.then(|| format!("{} of {a}'s {what}{}", range(&speeds), self.named(speeds.len())))
+        any.then(|| format!("{} of {a}'s {what}{}", range(&ratios), self.named(ratios.len())))
     }
 
     /// Returns `memory`, or `memory (2 of 3 results)` where so many of them count.
-    fn named(&self, decided: usize) -> String {
+    fn named(&self, counted: usize) -> String {
         match self.said.len() {
-            n if decided < n => format!("{} ({decided} of {n} results)", self.word),
+            n if counted < n => format!("{} ({counted} of {n} results)", self.word),
             _ => self.word.to_owned(),
         }
     }
 
-    /// What is said of it where no result decides.
-    fn open(&self) -> Option<Said> {
-        let is = |one: &Said| self.said.iter().any(|(_, said)| said == one);
-        let open = [Said::Undecided, Said::Possible].into_iter().find(is);
-        self.speeds().is_empty().then(|| open.unwrap_or(Said::LeftOut))
+    /// Returns true if that is said of it, and no result says more.
+    fn is_open(&self, said: Said) -> bool {
+        let more = self.count(|s| {
+            s.figure().is_some() || matches!(s, Said::PerhapsSlower | Said::PerhapsFaster)
+        });
+        let open = [Said::Undecided, Said::Possible];
+        let first = open.into_iter().find(|one| self.count(|s| s == one) > 0);
+        more == 0 && first.unwrap_or(Said::LeftOut) == said
     }
+
+    /// Returns `network`, or `network (2 suspect results are slower)` where such are left out.
+    fn left_out(&self) -> String {
+        let of = |outcome: Comparability| {
+            let here = self
+                .said
+                .iter()
+                .filter(|(p, _)| p.change() == outcome && why_left_out(p) == Some(SUSPECT));
+            here.count()
+        };
+        let each = [Comparability::Slower, Comparability::Faster].map(|o| (of(o), o.as_str()));
+        let each = each.into_iter().filter(|(n, _)| *n > 0).map(|(n, word)| {
+            let is = if n == 1 { "is" } else { "are" };
+            format!("{} {is} {word}", counted(n as u64, "suspect result"))
+        });
+        match each.collect::<Vec<_>>().join(", ") {
+            none if none.is_empty() => self.word.to_owned(),
+            some => format!("{} ({some})", self.word),
+        }
+    }
+}
+
+/// Returns the side to which a figure leans that shows no difference.
+fn lean(better: Better, figure: &ComparedFigure) -> Option<Comparability> {
+    let is_higher = figure.leans()?.is_gt();
+    Some(match is_higher == (better == Better::Higher) {
+        true => Comparability::Faster,
+        false => Comparability::Slower,
+    })
 }
 
 /// Returns what B delivers and what it reaches undisturbed, where it does not differ, and where that
 /// is open.
 fn speeds(parts: &[Part], a: char, b: char) -> Option<String> {
-    let ranges = |delivered| parts.iter().filter_map(move |p| p.range(a, delivered));
-    let ranges = [true, false].map(|delivered| ranges(delivered).collect::<Vec<_>>());
-    let verbs = ["delivers", "reaches"].iter().zip(&ranges).filter(|(_, all)| !all.is_empty());
-    let verbs: Vec<String> = verbs.map(|(verb, all)| format!("{verb} {}", and_list(all))).collect();
+    let kinds = [
+        ("delivers", true, Better::Higher),
+        ("reaches", false, Better::Higher),
+        ("takes", true, Better::Lower),
+        ("takes", false, Better::Lower),
+    ];
+    let verbs = kinds.map(|(verb, delivered, better)| {
+        let each = parts.iter().filter_map(|p| p.range(a, delivered, better));
+        (verb, each.collect::<Vec<String>>())
+    });
+    let verbs = verbs.into_iter().filter(|(_, all)| !all.is_empty());
+    let verbs: Vec<String> =
+        verbs.map(|(verb, all)| format!("{verb} {}", and_list(&all))).collect();
     let shown = (!verbs.is_empty()).then(|| format!("{b} {}", verbs.join(", and ")));
-    let alike = parts.iter().filter(|p| !p.differs() && !p.speeds().is_empty());
-    let alike: Vec<String> = alike.map(|p| p.named(p.speeds().len())).collect();
-    let open = |said| {
-        let words = parts.iter().filter(|p| p.open() == Some(said)).map(|p| p.word.to_owned());
-        Some(and_list(words.collect::<Vec<_>>())).filter(|words| !words.is_empty())
+    let alike = parts.iter().filter(|p| !p.differs()).filter_map(|p| {
+        let n = p.count(|said| said.figure().is_some());
+        (n > 0).then(|| p.named(n))
+    });
+    let perhaps = |said| {
+        let each = parts.iter().filter_map(move |p| {
+            let n = p.count(|s| *s == said);
+            (n > 0).then(|| p.named(n))
+        });
+        list(each)
     };
-    let alike = (!alike.is_empty()).then(|| match shown {
-        None => format!("No difference between {a} and {b} is shown in {}", and_list(&alike)),
-        Some(_) => format!("no difference shown in {}", and_list(&alike)),
-    });
-    let first = shown.is_none() && alike.is_none();
-    let possible = open(Said::Possible).map(|words| match first {
-        true => {
-            format!("No difference between {a} and {b} is shown in {words}, but one is possible")
-        }
-        false => format!("none shown in {words}, but possible"),
-    });
-    let first = first && possible.is_none();
-    let undecided = open(Said::Undecided).map(|words| match first {
-        true => format!("Whether {a} or {b} is faster is undecided in {words}"),
-        false => format!("{words} undecided"),
-    });
-    let first = first && undecided.is_none();
-    let left_out = open(Said::LeftOut).map(|words| match first {
-        true => format!("No result counts in {words}"),
-        false => format!("no result counts in {words}"),
-    });
-    let texts: Vec<String> =
-        [shown, alike, possible, undecided, left_out].into_iter().flatten().collect();
+    let open = |said| parts.iter().filter(move |p| p.is_open(said));
+    let words = |said| list(open(said).map(|p| p.word.to_owned()));
+    // Each with the words around it as the first of the sentence, and as a later one.
+    let between = format!("between {a} and {b} is shown in ");
+    let none = format!("No difference {between}");
+    let is_perhaps = |word| format!("{b} is perhaps {word} than {a} in ");
+    let sentences: [(Option<String>, [&str; 2], [&str; 2]); 7] = [
+        (shown, ["", ""], ["", ""]),
+        (list(alike), [&none, ""], ["no difference shown in ", ""]),
+        (perhaps(Said::PerhapsSlower), [&is_perhaps("slower"), ""], ["perhaps slower in ", ""]),
+        (perhaps(Said::PerhapsFaster), [&is_perhaps("faster"), ""], ["perhaps faster in ", ""]),
+        (
+            words(Said::Possible),
+            [&none, ", but one is possible"],
+            ["none shown in ", ", but possible"],
+        ),
+        (
+            words(Said::Undecided),
+            [&format!("Whether {a} or {b} is faster is undecided in "), ""],
+            ["", " undecided"],
+        ),
+        (
+            list(open(Said::LeftOut).map(Part::left_out)),
+            ["No result counts in ", ""],
+            ["no result counts in ", ""],
+        ),
+    ];
+    let all = sentences.into_iter().filter_map(|(what, first, later)| Some((what?, first, later)));
+    let texts: Vec<String> = all
+        .enumerate()
+        .map(|(i, (what, first, later))| {
+            let [before, after] = if i == 0 { first } else { later };
+            format!("{before}{what}{after}")
+        })
+        .collect();
     (!texts.is_empty()).then(|| texts.join("; "))
 }
 
-/// Returns `per unit of money B delivers 1.4 of A's CPU`, of the results that count. Times and
-/// clocks have no such figure.
+/// Returns `CPU, memory and disk`; `None` for nothing.
+fn list(each: impl Iterator<Item = String>) -> Option<String> {
+    Some(and_list(each.collect::<Vec<_>>())).filter(|all| !all.is_empty())
+}
+
+/// Returns `per unit of money B delivers 1.4 of A's CPU`, of the rates that count and whose ratio per
+/// unit of money is decided: it may be where that of the figures is not. Times and clocks have no
+/// such figure.
 fn per_price(parts: &[Part], a: &Side, b: &Side) -> Option<String> {
     a.price.as_ref().and(b.price.as_ref())?;
     let each = parts.iter().filter_map(|part| {
-        let counted = part.said.iter().filter(|(_, said)| said.speed().is_some());
-        let figures: Vec<&PerPrice> = counted.filter_map(|(p, _)| p.per_price.as_ref()).collect();
+        let rates = || part.said.iter().map(|(p, _)| p).filter(|p| is_rate(p));
+        let counted = rates().filter(|p| why_left_out(p).is_none());
+        let figures = counted.filter_map(|p| p.per_price.as_ref()).filter(|m| m.is_decided());
+        let figures: Vec<&PerPrice> = figures.collect();
         let values: Vec<f64> = figures.iter().map(|figure| figure.value).collect();
         let delivered = figures.iter().all(|figure| figure.figure == FigureKind::Delivered);
-        (!values.is_empty())
-            .then(|| (format!("{} of {}'s {}", range(&values), a.letter, part.word), delivered))
+        let of = match rates().count() {
+            n if values.len() < n => format!(" ({} of {n} results)", values.len()),
+            _ => String::new(),
+        };
+        let text = || format!("{} of {}'s {}{of}", range(&values), a.letter, part.word);
+        (!values.is_empty()).then(|| (text(), delivered))
     });
     let (each, delivered): (Vec<String>, Vec<bool>) = each.unzip();
     let verb = if delivered.iter().all(|is| *is) { "delivers" } else { "has" };
@@ -201,6 +286,11 @@ fn per_price(parts: &[Part], a: &Side, b: &Side) -> Option<String> {
         true => "nothing is decided per unit of money".to_owned(),
         false => format!("per unit of money {} {verb} {}", b.letter, and_list(&each)),
     })
+}
+
+/// Returns true if the result may have a figure per unit of money.
+fn is_rate(p: &ComparedPoint) -> bool {
+    p.better == Better::Higher && p.unit.is_work()
 }
 
 fn best_of_each(all: &[&ComparedPoint]) -> Option<String> {
@@ -257,10 +347,10 @@ fn why_left_out(p: &ComparedPoint) -> Option<&'static str> {
     })
 }
 
-/// Returns the range of speeds: `0.58 to 0.62`, or one number where both ends print alike.
-fn range(speeds: &[f64]) -> String {
-    let low = speeds.iter().copied().fold(f64::INFINITY, f64::min);
-    let high = speeds.iter().copied().fold(0.0, f64::max);
+/// Returns the range of ratios: `0.58 to 0.62`, or one number where both ends print alike.
+fn range(ratios: &[f64]) -> String {
+    let low = ratios.iter().copied().fold(f64::INFINITY, f64::min);
+    let high = ratios.iter().copied().fold(0.0, f64::max);
     let [low, high] = [low, high].map(two_digits);
     if low == high { low } else { format!("{low} to {high}") }
 }

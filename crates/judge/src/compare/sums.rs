@@ -19,7 +19,8 @@ pub(super) fn all(
         let count = |outcome| some.iter().filter(|p| p.change() == outcome).count() as u64;
         (!some.is_empty()).then(|| ComparedSubsystem {
             subsystem,
-            speed: middle(&some),
+            speed: middle(&some, |p| p.headline.as_ref()),
+            delivered_speed: delivered(&some),
             margin: margin(subsystem),
             resolution: resolution(&some, |p| p.headline.as_ref()),
             delivered_resolution: resolution(&some, |p| p.delivered.as_ref()),
@@ -44,11 +45,21 @@ fn resolution(
     median(&judged.filter_map(|p| figure(p)?.resolution).collect::<Vec<_>>())
 }
 
-fn middle(points: &[&ComparedPoint]) -> Option<Ratio> {
-    let headlines = points.iter().filter_map(|p| Some((p.better, p.headline.as_ref()?)));
-    let ratios = headlines
-        .filter(|(_, h)| h.outcome != Comparability::Undecided)
-        .map(|(better, h)| speed(better, h.value));
+/// The median speed by what was delivered; `None` where no headline has another figure beside it.
+fn delivered(points: &[&ComparedPoint]) -> Option<Ratio> {
+    let both = points.iter().any(|p| p.delivered.is_some());
+    middle(points, |p| p.delivered.as_ref().or(p.headline.as_ref())).filter(|_| both)
+}
+
+/// The median speed by one of the figures.
+fn middle(
+    points: &[&ComparedPoint],
+    figure: fn(&ComparedPoint) -> Option<&ComparedFigure>,
+) -> Option<Ratio> {
+    let figures = points.iter().filter_map(|p| Some((p.better, figure(p)?)));
+    let ratios = figures
+        .filter(|(_, f)| f.outcome != Comparability::Undecided)
+        .map(|(better, f)| speed(better, f.value));
     let logs: Vec<f64> = ratios.filter(|l| l.is_finite()).collect();
     let exp = |log: f64| Some(log.exp()).filter(|r| r.is_normal());
     let ends = median_interval(&logs).and_then(|[low, high]| Some([exp(low)?, exp(high)?]));

@@ -1,8 +1,10 @@
 //! Tests that plant faults in one of two runs.
 
+mod causes;
 mod figures;
 mod judged;
 mod matching;
+mod percentiles;
 mod sentence;
 
 use proofmark_model::{

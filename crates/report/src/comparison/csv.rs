@@ -1,6 +1,8 @@
 //! The comparison as CSV: one row per result of each run after A.
 
-use proofmark_model::{ComparedFigure, ComparedPoint, Comparison, Number, Ratio, Side};
+use proofmark_model::{
+    ComparedFigure, ComparedPercentile, ComparedPoint, Comparison, Number, Ratio, Side,
+};
 
 use crate::RenderError;
 use crate::csv::{Cell, Columns, fixed, names, parameters, write};
@@ -45,6 +47,10 @@ const FIGURES: &Columns<Row> = &[
     ("delivered_ratio_ci95_low", |r| end(r.point.delivered.as_ref(), 0)),
     ("delivered_ratio_ci95_high", |r| end(r.point.delivered.as_ref(), 1)),
     ("delivered_outcome", |r| r.point.delivered.as_ref().map(|d| d.outcome.as_str()).into()),
+    ("baseline_p50_s", |r| percentile(&r.point, "p50").map(|p| p.a).into()),
+    ("p50_s", |r| percentile(&r.point, "p50").map(|p| p.b).into()),
+    ("baseline_p99_s", |r| percentile(&r.point, "p99").map(|p| p.a).into()),
+    ("p99_s", |r| percentile(&r.point, "p99").map(|p| p.b).into()),
     ("baseline_per_price", |r| r.point.per_price.as_ref().map(|money| money.a).into()),
     ("per_price", |r| r.point.per_price.as_ref().map(|money| money.b).into()),
     ("per_price_ratio", |r| r.point.per_price.as_ref().map(|money| money.value).into()),
@@ -59,6 +65,10 @@ fn value(p: &ComparedPoint, number: Option<&Number>) -> Cell {
 
 fn delivered(number: Option<&Number>) -> Cell {
     number.and_then(|n| n.summary.delivered.value).into()
+}
+
+fn percentile<'a>(p: &'a ComparedPoint, name: &str) -> Option<&'a ComparedPercentile> {
+    p.percentiles.iter().find(|one| one.percentile == name)
 }
 
 fn verdict(number: Option<&Number>) -> Cell {

@@ -1,15 +1,15 @@
 //! The compared results as tables.
 
 use proofmark_model::{
-    Better, Comparability, ComparedFigure, ComparedPoint, Comparison, FigureKind, Verdict,
-    format_factor,
+    Better, Comparability, ComparedFigure, ComparedPercentile, ComparedPoint, Comparison,
+    FigureKind, Unit, Verdict, format_factor,
 };
 
 use super::words::{
     best_of_each, columns, contradiction, delivered, figure_name, interval, margin, moved,
     other_figure, outcome, point, title, why_none_shown,
 };
-use crate::view::{Audience, CellPicture, Columns, Entry, Table, Whisker, clean, joined};
+use crate::view::{Audience, CellPicture, Columns, Entry, Scale, Table, Whisker, clean, joined};
 
 /// Minimum and maximum of the axis' reach: it goes from 1 / reach to reach.
 const LEAST: f64 = 1.25;
@@ -83,12 +83,11 @@ pub struct Line {
     interval: Option<String>,
     margin: Option<String>,
     /// Sign and word of the outcome.
-    outcome: &'static str,
+    outcome: String,
     /// Why no difference is shown, where the figures suggest one.
     why_none: String,
     /// The verdict whose colour repeats the outcome.
     color: Option<Verdict>,
-    reason: String,
     /// Ratio, ends of its interval and margin as numbers, for a drawing.
     drawn: Option<[f64; 4]>,
 }
@@ -110,7 +109,6 @@ impl Line {
             // The figure's name, where it is not A's headline.
             title: joined([&*title, other_figure(p).unwrap_or_default()], ", "),
             about: joined([direction, &best_of_each(p, 'B')], "; "),
-            reason: clean(&p.reason),
             ..Self::of_figure(p, p.figure, p.headline.as_ref())
         };
         let kind = FigureKind::Delivered;
@@ -118,7 +116,21 @@ impl Line {
             title: format!("{BELOW}{}", figure_name(p, kind)),
             ..Self::of_figure(p, Some(kind), Some(d))
         });
-        [Some(headline), delivered].into_iter().flatten().collect()
+        let percentiles = p.percentiles.iter().map(Self::of_percentile);
+        [Some(headline), delivered].into_iter().flatten().chain(percentiles).collect()
+    }
+
+    /// Takes a percentile, which is shown and not judged.
+    fn of_percentile(p: &ComparedPercentile) -> Self {
+        let scale = Scale::for_largest([p.a, p.b], Unit::Second);
+        Self {
+            title: format!("{BELOW}{} of single operations", clean(&p.percentile)),
+            a: scale.with_label(p.a),
+            b: scale.number(p.b),
+            ratio: Some(format_factor(p.value)),
+            outcome: "not judged".to_owned(),
+            ..Self::default()
+        }
     }
 
     fn of_figure(
@@ -139,7 +151,7 @@ impl Line {
             pairs: figure.map(contradiction).unwrap_or_default(),
             interval: figure.and_then(|f| interval(f.ratio.ci95)),
             margin: figure.and_then(|f| margin(f.margin)),
-            outcome: if p.gone() { "✗ gone" } else { outcome(result) },
+            outcome: if p.gone() { "✗ gone".to_owned() } else { outcome(p.better, figure) },
             why_none: figure.map(why_none_shown).unwrap_or_default(),
             color: match result {
                 _ if p.gone() => Some(Verdict::Invalid),
@@ -170,9 +182,9 @@ impl Line {
                 Entry::drawn(l.whisker(reach).map(CellPicture::Whisker)).coloured(l.color)
             })
             .only_for(Audience::Page)
-            .column("difference", |l| Entry::from(l.outcome).noted(&*l.why_none).coloured(l.color))
-            .column("reason", |l| l.reason.clone())
-            .only_for(Audience::Page)
+            .column("difference", |l| {
+                Entry::from(&*l.outcome).noted(&*l.why_none).coloured(l.color)
+            })
             .rows(lines)
     }
 

@@ -1,8 +1,8 @@
 //! Figures per unit of money, where the machines have prices.
 
-use proofmark_model::{ComparedPoint, Comparison, FigureKind, Number, Side, format_factor};
+use proofmark_model::{Better, ComparedPoint, Comparison, FigureKind, Number, Side, format_factor};
 
-use super::words::{interval, main_rows, same_result, signed, title};
+use super::words::{interval, main_rows, same_result, sign, signed, title};
 use crate::view::{Columns, Scale, Table, capital, clean, joined, plain};
 
 /// Returns `0.17 $/h`; `None` without a price.
@@ -57,7 +57,11 @@ pub fn table(all: &[Comparison]) -> Table {
                 let name = if kind(p) == kind(other) { "" } else { named(other) };
                 Some(joined([name, &figure(money.b, other, &other.b)?], " "))
             })
-            .number(&format!("{letter} / A"), move |p| Some(format_factor(find(p)?.1.value)))
+            .number(&format!("{letter} / A"), move |p| {
+                let (_, money) = find(p)?;
+                let sign = sign(Better::Higher, money.outcome, money.leans());
+                Some(format!("{sign}{}", format_factor(money.value)))
+            })
             .number("95 %", move |p| find(p).and_then(|(_, money)| interval(money.ci95)))
             .spare(1)
     });
@@ -73,8 +77,8 @@ mod tests {
     use std::borrow::Cow;
 
     use proofmark_model::{
-        Better, COMPARISON_SCHEMA, Params, PerPrice, Price, Subsystem, Timestamp, Unit, Verdict,
-        key, testing,
+        COMPARISON_SCHEMA, Comparability, Params, PerPrice, Price, Subsystem, Timestamp, Unit,
+        Verdict, key, testing,
     };
 
     use super::*;
@@ -83,6 +87,7 @@ mod tests {
         Side {
             letter,
             name: "a".into(),
+            label: None,
             started: Timestamp::from_millis(1_000).unwrap(),
             version: String::new(),
             label: None,
@@ -110,7 +115,16 @@ mod tests {
             headline: None,
             delivered: None,
             best_of_each: None,
-            per_price: Some(PerPrice { figure, a: 1e9, b: 2e9, value: 2.0, ci95: None }),
+            percentiles: Vec::new(),
+            per_price: Some(PerPrice {
+                figure,
+                a: 1e9,
+                b: 2e9,
+                value: 2.0,
+                ci95: None,
+                margin: 0.04,
+                outcome: Comparability::Faster,
+            }),
             reason: String::new(),
         }
     }

@@ -1,4 +1,5 @@
-//! Several runs, each compared with the first: a row per result, a column per run.
+//! Several runs, each compared with the first: a row per result, a column per run. A terminal has one
+//! sentence per run.
 
 use proofmark_model::{
     Comparability, ComparedFigure, ComparedPoint, Comparison, FigureKind, Side, Verdict,
@@ -8,8 +9,8 @@ use proofmark_model::{
 use super::points::BELOW;
 use super::verdict::{self, Tally};
 use super::words::{
-    best_of_each, columns, contradiction, delivered, figure_name, main_rows, other_figure,
-    same_result, title,
+    best_of_each, columns, contradiction, delivered, figure_name, figure_sign, main_rows,
+    other_figure, same_result, title, why_none_shown,
 };
 use super::{prices, view};
 use crate::view::{
@@ -27,8 +28,12 @@ pub fn document(all: &[Comparison]) -> Document {
         let sentences = [Some(clean(&c.sentence)), verdict::unequal(c), more];
         item(&c.b, format!(". {}", joined(sentences.into_iter().flatten(), " ")))
     });
-    out.add("runs", first.chain(others).collect::<Vec<Item>>());
+    // The first sentence of each is enough for a terminal; a comparison of two has the rest.
+    let short = all.iter().map(|c| item(&c.b, format!(". {}", clean(&c.sentence))));
+    let short = first.clone().chain(short).collect::<Vec<Item>>();
     out.add("results", table(all));
+    out.add_for(Audience::Terminal, "runs", short);
+    out.add_for(Audience::Document, "runs", first.chain(others).collect::<Vec<Item>>());
     out.add("prices", prices::table(all));
     for c in all {
         let title = format!("Differences between {} and {}", c.a.letter, c.b.letter);
@@ -123,17 +128,18 @@ fn entry<'a>(row: &Row<'a>, p: &'a ComparedPoint, letter: char) -> Entry {
             Comparability::NotComparable.as_str().into()
         };
     };
-    let (sign, verdict) = match figure.outcome {
-        Comparability::Slower => ("▼ ", Some(Verdict::Invalid)),
-        Comparability::Faster => ("▲ ", Some(Verdict::Valid)),
-        Comparability::Undecided => ("? ", None),
-        _ => ("", None),
+    let verdict = match figure.outcome {
+        Comparability::Slower => Some(Verdict::Invalid),
+        Comparability::Faster => Some(Verdict::Valid),
+        _ => None,
     };
+    let sign = figure_sign(p.better, figure);
     // Where another figure than A's headline is compared, its name shows that.
     let other = other_figure(p).filter(|_| !row.delivered);
     let name = enclosed("", other.unwrap_or_default(), " ");
     let ratio = format_factor(figure.value);
-    let note = joined([contradiction(figure), best_of_each(p, letter)], "; ");
+    let note =
+        joined([contradiction(figure), why_none_shown(figure), best_of_each(p, letter)], "; ");
     Entry::from(format!("{name}{sign}{ratio}")).noted(note).coloured(verdict)
 }
 
@@ -174,6 +180,7 @@ mod tests {
             }),
             delivered: None,
             best_of_each: None,
+            percentiles: Vec::new(),
             per_price: None,
             reason: String::new(),
         };

@@ -1,12 +1,12 @@
 //! The verdict on a comparison, in a few sentences.
 
 use proofmark_model::{
-    Comparability, ComparedPoint, ComparedSubsystem, Comparison, Difference, FactId, FigureKind,
-    Ratio, Verdict, format_factor,
+    Comparability, ComparedPoint, ComparedSubsystem, Comparison, Difference, FactId, Ratio,
+    Verdict, format_factor,
 };
 
-use super::words::{interval, resolution};
-use crate::view::{Rich, Tone, agree, clean, counted, or_list};
+use super::words::{interval, is_perhaps, resolution};
+use crate::view::{Rich, Tone, agree, and_list, clean, counted};
 
 /// The number of results with each outcome.
 #[derive(Debug, Clone, Copy)]
@@ -64,7 +64,17 @@ pub(super) fn sentences(c: &Comparison, t: &Tally) -> String {
         (0, n) => format!("{b} is faster in {n} of {of}."),
         (n, m) => format!("{b} is slower in {n} and faster in {m} of {of}."),
     };
+    let perhaps = c.points.iter().filter(|p| is_perhaps(p)).count();
+    if perhaps > 0 {
+        let [are, their] = if perhaps == 1 { ["is", "its"] } else { ["are", "their"] };
+        let results = counted(perhaps as u64, "other result");
+        out += &format!(
+            " {results} {are} perhaps slower or faster: {their} whole interval is on one side of 1, \
+             but not beyond the margin."
+        );
+    }
     out.extend(which_moved(c));
+    out.extend(slow_operations(c));
     out.extend(speeds(c, t));
     if t.gone > 0 {
         let is = agree(t.gone as u64, ["is", "are"]);
@@ -104,48 +114,74 @@ pub(super) fn unequal(c: &Comparison) -> Option<String> {
     (!named.is_empty()).then(|| format!("The machines are not equal: {}.", named.join("; ")))
 }
 
-/// Returns `Of the rounds, attainable: no difference shown in 30 of 31 results; delivered: 12
-/// slower (your share of the machine fell in 12).` Only where both figures were compared, and one
-/// of them moved.
+/// Returns `Undisturbed figures show no difference in 30 of 31 results. Delivered figures are slower
+/// in 12. In 12 of these, delivered alone is slower: B got a smaller share of its machine.` Only
+/// where both figures were compared, and one of them moved.
 fn which_moved(c: &Comparison) -> Option<String> {
-    let both: Vec<_> = c
-        .points
-        .iter()
-        .filter_map(|p| Some((p.figure?, p.outcome(), p.delivered.as_ref()?.outcome)))
-        .collect();
-    let count = |keep: &dyn Fn(Comparability, Comparability) -> bool| {
-        both.iter().filter(|(_, headline, delivered)| keep(*headline, *delivered)).count()
-    };
     use Comparability::{Faster, NoDifferenceShown, NotComparable, Slower, Undecided};
-    let alike = count(&|h, _| h == NoDifferenceShown);
-    let delivered = [Slower, Faster, Undecided, NotComparable]
-        .map(|outcome| (count(&|_, d| d == outcome), outcome.as_str()));
-    let delivered: Vec<String> =
-        delivered.iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{n} {word}")).collect();
-    if alike == both.len() && delivered.is_empty() {
+    let of_point = |p: &ComparedPoint| Some((p.outcome(), p.delivered.as_ref()?.outcome));
+    let both: Vec<_> = c.points.iter().filter_map(of_point).collect();
+    let count = |keep: &dyn Fn(Comparability, Comparability) -> bool| {
+        both.iter().filter(|(headline, delivered)| keep(*headline, *delivered)).count()
+    };
+    let moved = |of: fn(Comparability, Comparability) -> Comparability| {
+        let each = [Slower, Faster, Undecided, NotComparable]
+            .map(|outcome| (count(&|h, d| of(h, d) == outcome), outcome.as_str()));
+        let each = each.iter().filter(|(n, _)| *n > 0);
+        each.map(|(n, word)| format!("{word} in {n}")).collect::<Vec<_>>()
+    };
+    let (headlines, delivered) = (moved(|h, _| h), moved(|_, d| d));
+    if headlines.is_empty() && delivered.is_empty() {
         return None;
     }
-    let kinds = [FigureKind::Attainable, FigureKind::Typical];
-    let named = kinds.iter().filter(|kind| both.iter().any(|(of, ..)| of == *kind));
-    let named = or_list(named.map(|kind| kind.as_str()));
-    let moved = match delivered.is_empty() {
-        true => NoDifferenceShown.as_str().to_owned(),
-        false => delivered.join(", "),
-    };
-    let shares = [
-        (count(&|h, d| d == Slower && h != Slower), "fell"),
-        (count(&|h, d| d == Faster && h != Faster), "rose"),
-    ];
-    let shares = shares.into_iter().filter(|(n, _)| *n > 0);
-    let shares = shares.map(|(n, word)| format!("your share of the machine {word} in {n}"));
-    let shares = match shares.collect::<Vec<_>>().join("; ") {
-        shares if shares.is_empty() => shares,
-        shares => format!(" ({shares})"),
-    };
     let all = counted(both.len() as u64, "result");
-    Some(format!(
-        " Of the rounds, {named}: no difference shown in {alike} of {all}; delivered: {moved}{shares}."
-    ))
+    let says = |moved: &[String], alike: usize| match (moved.is_empty(), alike) {
+        (true, _) => format!("show no difference in any of {all}"),
+        (false, 0) => format!("are {} of {all}", and_list(moved)),
+        (false, n) => format!("are {} of {all}, and show no difference in {n}", and_list(moved)),
+    };
+    let mut out = format!(
+        " Undisturbed figures {}. Delivered figures {}.",
+        says(&headlines, count(&|h, _| h == NoDifferenceShown)),
+        says(&delivered, count(&|_, d| d == NoDifferenceShown)),
+    );
+    let b = c.b.letter;
+    for (outcome, share) in [(Slower, "smaller"), (Faster, "larger")] {
+        let alone = count(&|h, d| d == outcome && h != outcome);
+        if alone > 0 {
+            let word = outcome.as_str();
+            out += &format!(
+                " In {alone}, delivered alone is {word}: {b} got a {share} share of its machine."
+            );
+        }
+    }
+    Some(out)
+}
+
+/// Factor of p99 from which on a sentence names it.
+const TAIL: f64 = 1.5;
+
+/// Returns `p99 of single operations is higher by a factor of 2.1 to 56 in 3 results; it is not
+/// judged.`
+fn slow_operations(c: &Comparison) -> Option<String> {
+    let all = c.points.iter().flat_map(|p| &p.percentiles).filter(|p| p.percentile == "p99");
+    let changed = |of: fn(f64) -> f64| {
+        let factors = all.clone().map(|p| of(p.value)).filter(|f| *f > TAIL);
+        let factors: Vec<f64> = factors.collect();
+        let [low, high] = [
+            factors.iter().copied().fold(f64::INFINITY, f64::min),
+            factors.iter().copied().fold(0.0, f64::max),
+        ]
+        .map(format_factor);
+        let range = if low == high { low } else { format!("{low} to {high}") };
+        (!factors.is_empty()).then(|| {
+            format!("by a factor of {range} in {}", counted(factors.len() as u64, "result"))
+        })
+    };
+    let higher = changed(|v| v).map(|how| format!("higher {how}"));
+    let lower = changed(f64::recip).map(|how| format!("lower {how}"));
+    let how = and_list(higher.into_iter().chain(lower).collect::<Vec<_>>());
+    (!how.is_empty()).then(|| format!(" p99 of single operations is {how} (shown, not judged)."))
 }
 
 /// Returns the speeds of subsystems whose results together exclude 1 although no single result shows

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use proofmark_model::{
-    ComparedPoint, ComparedSubsystem, Comparison, Difference, Side, Verdict, format_factor,
+    ComparedPoint, ComparedSubsystem, Comparison, Difference, Ratio, Side, Verdict, format_factor,
 };
 
 use super::points::Points;
@@ -26,22 +26,33 @@ const NAMED: usize = 4;
 pub fn document(c: &Comparison, all: bool) -> Document {
     let (tally, points) = (Tally::count(c), Points::sort(c));
     let mut out = Blocks::default();
-    out.add("answer", answer(c, &tally, &points));
+    out.add("answer", answer(c, &tally, &points, all));
     let key =
         "Whiskers: 95 % interval of the ratio. Line: 1. Grey: the margin. The axis is logarithmic.";
     out.add(
         "differing",
-        section("differing", "Results that differ", key, points.table(&points.differing)),
+        section(
+            "differing",
+            "Results that differ",
+            key,
+            (points.table(&points.differing), together(c, |p| p.change().differs())),
+        ),
     );
     let key = "B / A is the ratio of the figures shown. It is outside the interval of the ratios of \
         their rounds or trials, and the two lead to different conclusions.";
     out.add(
         "undecided",
-        section("undecided", "Undecided results", key, points.table(&points.undecided)),
+        section(
+            "undecided",
+            "Undecided results",
+            key,
+            (points.table(&points.undecided), together(c, ComparedPoint::undecided)),
+        ),
     );
     let audience = if all { Audience::Everyone } else { Audience::Page };
     let title = "Results without a shown difference";
-    out.add_for(audience, "alike", section("alike", title, "", points.table(&points.alike)));
+    let table = (points.table(&points.alike), Vec::new());
+    out.add_for(audience, "alike", section("alike", title, "", table));
     if !all && !points.alike.is_empty() {
         let count = counted(points.alike_results as u64, "result");
         let text = format!("No difference is shown in {count}; --all lists them.");
@@ -70,23 +81,38 @@ pub fn document(c: &Comparison, all: bool) -> Document {
             out.add("method", method);
         }),
     );
-    let title = format!("{} against {}", clean(&c.b.name), clean(&c.a.name));
+    let [name_a, name_b] = names(c);
+    let title = format!("{name_b} against {name_a}");
     Document { title, facts: Vec::new(), blocks: out.0 }
 }
 
+/// The names of A and B for a title: their labels where both have one and these differ, else their
+/// paths.
+fn names(c: &Comparison) -> [String; 2] {
+    match (&c.a.label, &c.b.label) {
+        (Some(a), Some(b)) if a != b => [clean(a), clean(b)],
+        _ => [clean(&c.a.name), clean(&c.b.name)],
+    }
+}
+
 /// The verdict, the causes, the sides and the main results.
-fn answer(c: &Comparison, tally: &Tally, points: &Points) -> Section {
+fn answer(c: &Comparison, tally: &Tally, points: &Points, all: bool) -> Section {
     let worst = if tally.slower + tally.gone > 0 { Verdict::Invalid } else { Verdict::Valid };
     let sentence = Rich::toned(Tone::Strong, clean(&c.sentence));
     let more = [verdict::unequal(c), Some(verdict::sentences(c, tally))];
     let more = joined(more.into_iter().flatten(), " ");
-    let causes = causes(c).into_iter().map(Item::from).collect::<Vec<Item>>();
+    let most_causes = if all { usize::MAX } else { CAUSES };
     let sides = [side(&c.a), side(&c.b)];
     let section = Section::new("answer", "Verdict", |out| {
         out.add("verdict", Text::new(Style::Verdict(worst.id()), [sentence]));
         out.add("more", more);
         out.add_for(Audience::Page, "counts", Text::new(Style::Plain, [tally.counts()]));
-        out.add("causes", Section::plain("Causes found", "causes", causes));
+        for (audience, most) in
+            [(Audience::Document, usize::MAX), (Audience::Terminal, most_causes)]
+        {
+            let causes = causes(c, most).into_iter().map(Item::from).collect::<Vec<Item>>();
+            out.add_for(audience, "causes", Section::plain("Causes found", "causes", causes));
+        }
         out.add("sides", sides.to_vec());
         let main = Section::plain("Main results", "first", points.table(&points.first));
         out.add("first", main);
@@ -111,13 +137,21 @@ fn signs(c: &Comparison) -> Vec<String> {
     Some(sentence).filter(|s| !s.is_empty()).into_iter().collect()
 }
 
-fn section(anchor: &str, title: &str, key: &str, table: Table) -> Section {
+/// A table of results; on the page with the reasons of groups of them.
+fn section(
+    anchor: &str,
+    title: &str,
+    key: &str,
+    (table, reasons): (Table, Vec<String>),
+) -> Section {
     let has_rows = !table.rows.is_empty();
     Section::new(anchor, title, |out| {
         if has_rows {
             out.add_for(Audience::Page, "key", Text::new(Style::Quiet, [key]));
         }
         out.add("points", table);
+        let reasons = reasons.into_iter().map(Item::from).collect::<Vec<Item>>();
+        out.add_for(Audience::Page, "reasons", Section::plain("Reasons", "reasons", reasons));
     })
 }
 
@@ -154,36 +188,60 @@ pub(super) fn alike<'a>(
     groups.map(with_reason).collect()
 }
 
-/// Returns the causes of differences; similar causes are merged.
-fn causes(c: &Comparison) -> Vec<String> {
+/// Returns at most so many causes of differences; similar causes are merged.
+fn causes(c: &Comparison, most: usize) -> Vec<String> {
     let mut all = alike(c.points.iter().filter(|p| p.change().differs()));
     all.sort_by_key(|(_, points)| Reverse(points.len()));
-    let rest: usize = all.iter().skip(CAUSES).map(|(_, points)| points.len()).sum();
-    let named = all.iter().take(CAUSES).map(|(reason, points)| {
+    let rest: Vec<&ComparedPoint> =
+        all.iter().skip(most).flat_map(|(_, points)| points).copied().collect();
+    let named = all.iter().take(most).map(|(reason, points)| {
         let word = points[0].change().as_str();
         format!("{word} in {}: {reason}", counted(points.len() as u64, "result"))
     });
-    let more =
-        (rest > 0).then(|| format!("other causes in {}", counted(rest as u64, "more result")));
+    let more = (!rest.is_empty()).then(|| {
+        let results = counted(rest.len() as u64, "more result");
+        format!("other causes in {results}; --all lists them")
+    });
     named.chain(more).collect()
+}
+
+/// Returns the speed by delivered figures; by the headlines where they have no other.
+fn delivered_speed(s: &ComparedSubsystem) -> Option<&Ratio> {
+    s.delivered_speed.as_ref().or(s.speed.as_ref())
 }
 
 fn subsystems(c: &Comparison) -> Table {
     type Row<'a> = &'a ComparedSubsystem;
-    Columns::new("Speed of B relative to A, by subsystem: the median over its results.")
+    let both = c.subsystems.iter().any(|s| s.delivered_speed.is_some());
+    let caption = match both {
+        true => {
+            "Speed of B relative to A, by subsystem: the medians over its results, undisturbed (of \
+             the headlines) and delivered."
+        }
+        false => "Speed of B relative to A, by subsystem: the median over its results.",
+    };
+    const FEW: &str = "an interval needs at least 6 results";
+    let median = |ratio: Option<&Ratio>| ratio.map(|r| format_factor(r.median));
+    let table = Columns::new(caption)
         .column("subsystem", |s: &Row| s.subsystem.as_str())
         .keys()
-        .number("B / A", |s| {
-            let ratio = s.speed.as_ref().map(|r| format_factor(r.median));
-            ratio.ok_or("no result of it has a ratio")
+        .number(if both { "undisturbed" } else { "B / A" }, move |s| {
+            median(s.speed.as_ref()).ok_or("no result of it has a ratio")
         })
-        .number("95 % interval", |s| {
-            s.speed
-                .as_ref()
-                .and_then(|r| interval(r.ci95))
-                .ok_or("an interval needs at least 6 results")
-        })
-        .spare(1)
+        .number("95 % interval", |s| s.speed.as_ref().and_then(|r| interval(r.ci95)).ok_or(FEW))
+        .spare(1);
+    let table = match both {
+        true => table
+            .number("delivered", move |s| {
+                median(delivered_speed(s)).ok_or("no result of it has a ratio")
+            })
+            .number("95 % of delivered", move |s| {
+                delivered_speed(s).and_then(|r| interval(r.ci95)).ok_or(FEW)
+            })
+            .spare(1),
+        false => table,
+    };
+    table
         .number("slower", |s| s.slower.to_string())
         .number("faster", |s| s.faster.to_string())
         .number("no difference", |s| s.no_difference_shown.to_string())
@@ -263,6 +321,7 @@ const METHOD: [&str; 5] = [
      The smallest detectable slowdown is that of the median result, for each of the figures.",
     "Verdicts. Suspect results are compared, and their findings are reported as the cause. Invalid \
      results are not compared. The first sentence is about the main results that are neither. It \
-     gives the range of the speeds of B relative to A whose intervals decide: they are beyond the \
-     margin, or wholly within it.",
+     gives the range of the ratios B / A whose intervals decide: they are beyond the margin, or \
+     wholly within it. B is perhaps slower where the whole interval is on one side of 1, but not \
+     beyond the margin. A cause is named only if its size can explain the difference.",
 ];

@@ -1,5 +1,7 @@
 //! Numbers and results of a comparison as text.
 
+use std::cmp::Ordering;
+
 use proofmark_model::{
     Better, Comparability, ComparedFigure, ComparedPoint, ComparedSubsystem, Comparison,
     FigureKind, Number, Verdict, format_factor,
@@ -56,11 +58,25 @@ pub fn values(p: &ComparedPoint) -> [Option<String>; 2] {
     both(p, p.figure, Scale::with_label)
 }
 
-/// Returns the same with the label of the first only, for two columns of one row.
+/// Returns the same with the label of the first only, for two columns of one row. Where the second
+/// is far smaller, it has a scale and label of its own, on which it keeps its digits.
 pub fn columns(p: &ComparedPoint, figure: Option<FigureKind>) -> [Option<String>; 2] {
     let [a, _] = both(p, figure, Scale::with_label);
+    let values = [&p.a, &p.b].map(|n| value(n, figure));
+    if values[0].zip(values[1]).is_some_and(|(a, b)| b / a < FAR) {
+        let alone = ComparedPoint { a: None, ..p.clone() };
+        return [a, both(&alone, figure, Scale::with_label)[1].clone()];
+    }
     let [_, b] = both(p, figure, if a.is_some() { Scale::number } else { Scale::with_label });
     [a, b]
+}
+
+/// Ratio below which two values of a row have different scales.
+const FAR: f64 = 0.1;
+
+fn value(n: &Option<Number>, figure: Option<FigureKind>) -> Option<f64> {
+    let summary = &n.as_ref()?.summary;
+    summary.figure(figure.unwrap_or(summary.headline)).value
 }
 
 /// Puts the sign of a verdict before a figure, unless the result is valid.
@@ -74,11 +90,7 @@ fn both(
     figure: Option<FigureKind>,
     text: fn(&Scale, f64) -> Option<String>,
 ) -> [Option<String>; 2] {
-    let value = |n: &Option<Number>| {
-        let summary = &n.as_ref()?.summary;
-        summary.figure(figure.unwrap_or(summary.headline)).value
-    };
-    let values = [value(&p.a), value(&p.b)];
+    let values = [value(&p.a, figure), value(&p.b, figure)];
     let scale = scale(p, values.iter().flatten().copied());
     let shown = |n: &Option<Number>, value: Option<f64>| {
         let verdict = n.as_ref()?.verdict;
@@ -101,15 +113,42 @@ pub fn other_figure(p: &ComparedPoint) -> Option<&'static str> {
     (figure != a.summary.headline).then(|| figure.as_str())
 }
 
-/// Returns the sign and words of an outcome, for a column of differences.
-pub fn outcome(outcome: Comparability) -> &'static str {
-    match outcome {
-        Comparability::Slower => "▼ slower",
-        Comparability::Faster => "▲ faster",
-        Comparability::NoDifferenceShown => "none shown",
-        Comparability::Undecided => "? undecided",
-        Comparability::NotComparable => Comparability::NotComparable.as_str(),
+/// Returns the sign and words of a figure's outcome, for a column of differences. A whole interval on
+/// one side of 1 has a sign and words of its own: B is lower, but not beyond the margin.
+pub fn outcome(better: Better, figure: Option<&ComparedFigure>) -> String {
+    let Some(figure) = figure else { return Comparability::NotComparable.as_str().to_owned() };
+    let words = match (figure_sign(better, figure), figure.is_within_margin()) {
+        ("△ " | "▽ ", true) => "within margin",
+        ("△ ", false) => "perhaps faster",
+        ("▽ ", false) => "perhaps slower",
+        _ if figure.outcome == Comparability::NoDifferenceShown => "none shown",
+        _ => figure.outcome.as_str(),
+    };
+    format!("{}{words}", figure_sign(better, figure))
+}
+
+/// Returns the sign of a figure's outcome with a space; empty where none is shown or known.
+pub fn figure_sign(better: Better, figure: &ComparedFigure) -> &'static str {
+    sign(better, figure.outcome, figure.leans())
+}
+
+/// Returns the sign of an outcome with a space, or of the side of 1 to which an interval leans.
+pub fn sign(better: Better, outcome: Comparability, leans: Option<Ordering>) -> &'static str {
+    match (outcome, leans.map(|side| side.is_gt() == (better == Better::Higher))) {
+        (Comparability::Slower, _) => "▼ ",
+        (Comparability::Faster, _) => "▲ ",
+        (Comparability::Undecided, _) => "? ",
+        (_, Some(true)) => "△ ",
+        (_, Some(false)) => "▽ ",
+        (_, None) => "",
     }
+}
+
+/// Returns true if a figure of the result is perhaps slower or faster, without a shown difference.
+pub fn is_perhaps(p: &ComparedPoint) -> bool {
+    let mut figures = p.headline.iter().chain(&p.delivered);
+    let open = |f: &ComparedFigure| f.leans().is_some() && !f.is_within_margin();
+    p.change() == Comparability::NoDifferenceShown && figures.any(open)
 }
 
 /// Returns why no difference is shown where the ratio or its interval suggests one; empty where the
@@ -118,16 +157,10 @@ pub fn why_none_shown(figure: &ComparedFigure) -> String {
     if figure.outcome != Comparability::NoDifferenceShown {
         return String::new();
     }
-    let margin = margin(figure.margin).unwrap_or_default();
     match figure.ratio.ci95 {
         None => "too few trials for an interval".to_owned(),
-        Some(_) if !figure.is_within_margin() => {
-            format!("the interval reaches beyond the margin of {margin}: a difference is possible")
-        }
-        Some([low, high]) if low > 1.0 || high < 1.0 => {
-            format!("within the margin of {margin}: two runs of one machine differ as much")
-        }
-        Some(_) => String::new(),
+        Some(_) if figure.is_within_margin() && figure.leans().is_none() => String::new(),
+        Some(ends) => proofmark_model::why_none_shown(ends, figure.margin),
     }
 }
 

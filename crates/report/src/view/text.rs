@@ -1,6 +1,6 @@
 //! Joins, completes and cleans words and sentences.
 
-pub use proofmark_model::{agree, and_list, clean, counted, or_list};
+pub use proofmark_model::{agree, and_list, clean, counted};
 
 /// Adds a full stop to a sentence that has none.
 pub fn stop(text: &str) -> String {

@@ -19,6 +19,7 @@ fn number(median: f64, verdict: Verdict) -> Option<Number> {
 
 fn side(letter: char, name: &str) -> Side {
     Side {
+        label: None,
         letter,
         price: None,
         name: name.into(),
@@ -53,6 +54,7 @@ fn point(threads: u64, ratio: f64, outcome: Comparability, reason: &str) -> Comp
         }),
         delivered: None,
         best_of_each: None,
+        percentiles: Vec::new(),
         per_price: None,
         reason: reason.into(),
     }
@@ -88,6 +90,7 @@ fn comparison() -> Comparison {
         }],
         subsystems: vec![ComparedSubsystem {
             subsystem: Subsystem::Cpu,
+            delivered_speed: None,
             speed: Some(Ratio { median: 0.5, ci95: None }),
             margin: 0.04,
             resolution: Some(0.052),
@@ -158,7 +161,15 @@ pub fn strange(text: &str) -> Comparison {
         p.best_of_each = Some([text.into(), text.into()]);
         let (a, b, value) = (1e9, 2e9, 2.0);
         let figure = FigureKind::Delivered;
-        p.per_price = Some(PerPrice { figure, a, b, value, ci95: Some([1.9, 2.1]) });
+        p.per_price = Some(PerPrice {
+            figure,
+            a,
+            b,
+            value,
+            ci95: Some([1.9, 2.1]),
+            margin: 0.04,
+            outcome: Comparability::Faster,
+        });
     }
     for p in &mut c.points {
         (p.workload, p.name, p.reason) = (text.into(), text.into(), text.into());
@@ -242,7 +253,8 @@ fn a_delivered_figure_that_is_open_is_counted_and_no_pass() {
     assert!(xml.contains("tests=\"3\"") || xml.contains("tests=\"4\""), "{xml}");
     assert!(!xml.contains("2 threads\" classname=\"cpu.flops\"/>"), "{xml}");
     let all = flat(terminal(&c, true, &wide(160)));
-    let moved = "delivered: 1 slower, 1 undecided, 1 not comparable";
+    let moved = "Undisturbed figures show no difference in any of 3 results. Delivered figures are \
+                 slower in 1, undecided in 1 and not comparable in 1 of 3 results.";
     assert!(all.contains(moved) && all.contains("5.2 %; delivered 25.0 %"), "{all}");
     let no_base = testing::run(Vec::new());
     let alone = Check::new(("new", &no_base), &[]).against(Err("no baseline in x"));

@@ -57,8 +57,8 @@ pub const OTHERS: &[Words] = &[
     ),
     (
         "difference",
-        "Column of a comparison: slower, faster, none shown, undecided, gone or not comparable",
-        "By the 95 % interval of the ratio and the margin; a footnote has the reason where the interval alone says otherwise.",
+        "Column of a comparison: slower, faster, perhaps slower or faster, within margin, none shown, undecided, gone or not comparable",
+        "By the 95 % interval of the ratio and the margin. Perhaps slower (▽): the whole interval is on one side of 1, but not beyond the margin. Within margin: it is on one side of 1, but two runs of one machine differ as much.",
     ),
     (
         "run_machine",

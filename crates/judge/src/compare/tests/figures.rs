@@ -1,7 +1,7 @@
 //! Tests of the figures that changed: attainable is that of the machine, delivered the run's share
 //! of it.
 
-use proofmark_model::{CpuQuota, Cut, QuotaTrial, summarise_trials};
+use proofmark_model::{CpuQuota, Cut, QuotaTrial, format_factor, summarise_trials};
 
 use super::*;
 use crate::{judge, raw_of};

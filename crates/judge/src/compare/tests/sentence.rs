@@ -30,9 +30,14 @@ fn the_sentence_has_a_range_for_each_subsystem() {
     // A result that does not differ belongs to the range; 1.0 is none of A's faster CPU.
     let text = sentence(a(), machine([3.0, 1.0, 1.0, 1.0, 1.0]));
     assert!(text.starts_with("B delivers 1.00 to 3.0 of A's CPU; "), "{text}");
-    // Of a time less is better: half the latency is twice the speed.
+    // A time has the figure of its row: half the latency is no rate of 2.
     let time = |s: f64| vec![latency(1 << 20, s)];
-    assert_eq!(sentence(time(5e-9), time(2.5e-9)), "B delivers 2.0 of A's memory.");
+    assert_eq!(sentence(time(5e-9), time(2.5e-9)), "B takes 0.50 of A's time in memory.");
+    let with_time = |factor: f64, s: f64| [machine([factor; 5]), time(s)].concat();
+    let text = sentence(with_time(1.0, 5e-9), with_time(0.5, 15e-9));
+    let parts = "B delivers 0.50 of A's CPU, 0.50 of A's memory (1 of 2 results), 0.50 of A's disk \
+                 and 0.50 of A's network, and takes 3.0 of A's time in memory (1 of 2 results).";
+    assert_eq!(text, parts);
     assert_eq!(sentence(vec![], vec![]), "A and B have no result in common.");
     assert_eq!(sentence(vec![], a()), "A and B have no result in common.");
 }
@@ -54,21 +59,24 @@ fn what_does_not_count_is_left_out_and_counted() {
     a[0] = suspect(a[0].clone(), "steal", 0.5);
     a[1] = suspect(a[1].clone(), "steal", 0.5);
     a.truncate(2);
-    let text = "No result counts in CPU; 2 of 2 results are left out: 2 suspect.";
+    // What they show is said: the tables count them as slower.
+    let text = "No result counts in CPU (1 suspect result is slower); 2 of 2 results are left out: \
+                2 suspect.";
     assert_eq!(sentence(a, b), text);
+}
+
+/// Trials from 0.7 to 1.3 times `factor`, in another order: the interval of a ratio is wide.
+fn uneven(factor: f64, from: usize) -> Measurement {
+    let mut m = at(factor);
+    let n = m.trials.len();
+    for (i, t) in m.trials.iter_mut().enumerate() {
+        t.value *= 0.7 + 0.6 * ((i + from) % n) as f64 / n as f64;
+    }
+    m
 }
 
 #[test]
 fn an_interval_that_reaches_beyond_the_margin_decides_nothing() {
-    // Trials of both from half to all of the speed: the interval of the ratio is wide.
-    let uneven = |factor: f64, from: usize| {
-        let mut m = at(factor);
-        let n = m.trials.len();
-        for (i, t) in m.trials.iter_mut().enumerate() {
-            t.value *= 0.7 + 0.6 * ((i + from) % n) as f64 / n as f64;
-        }
-        m
-    };
     let (a, b) = (uneven(1.0, 0), uneven(0.9, 3));
     let p = one(a.clone(), b.clone());
     assert_eq!(p.outcome(), NoDifferenceShown, "{p:?}");
@@ -79,6 +87,100 @@ fn an_interval_that_reaches_beyond_the_margin_decides_nothing() {
     // Within the margin it decides.
     let p = one(at(1.0), at(0.97));
     assert!(p.headline.unwrap().is_within_margin());
+}
+
+/// Trials from 0.7 to 1.3 times `factor`: their interval is wide, and the half-widths of both are
+/// the largest margin.
+fn wide(m: Measurement, factor: f64) -> Measurement {
+    let mut m = scaled(m, factor);
+    let n = m.trials.len();
+    for (i, t) in m.trials.iter_mut().enumerate() {
+        t.value *= 0.7 + 0.6 * i as f64 / n as f64;
+    }
+    let s = m.summary.as_mut().unwrap();
+    let value = s.value();
+    proofmark_model::testing::restate(s, value, Some([0.7 * value, 1.3 * value]));
+    m
+}
+
+#[test]
+fn a_result_that_is_lower_in_all_of_its_interval_is_perhaps_slower() {
+    let (a, b) = (wide(flops(1), 1.0), wide(flops(1), 0.62));
+    let p = one(a.clone(), b.clone());
+    let figure = p.headline.as_ref().unwrap();
+    assert_eq!((p.outcome(), figure.is_within_margin()), (NoDifferenceShown, false), "{p:?}");
+    let [low, high] = figure.ratio.ci95.unwrap();
+    assert!(low < 1.0 - figure.margin && high < 1.0, "{figure:?}");
+    assert_eq!(figure.leans(), Some(std::cmp::Ordering::Less));
+    let why = "the whole interval is below 1, but not beyond the margin of 33.3 %: a difference is \
+               possible";
+    assert_eq!(p.reason, why);
+    let both = |m: &Measurement| vec![m.clone(), iops(1)];
+    let text = "B is perhaps slower than A in CPU.";
+    assert_eq!(sentence(vec![a.clone()], vec![b.clone()]), text);
+    let text = "No difference between A and B is shown in CPU (1 of 2 results); perhaps slower in CPU \
+                (1 of 2 results).";
+    assert_eq!(sentence(both(&a), both(&b)), text);
+    let text = "B is perhaps faster than A in CPU.";
+    assert_eq!(sentence(vec![b], vec![a]), text);
+    // Of a time, more is worse.
+    let time = |factor| wide(latency(1 << 20, 5e-9), factor);
+    let text = sentence(vec![time(1.0)], vec![time(1.6)]);
+    assert_eq!(text, "B is perhaps slower than A in memory.");
+}
+
+#[test]
+fn a_reason_says_where_the_interval_is() {
+    let why = |low: f64, high: f64| proofmark_model::why_none_shown([low, high], 0.2);
+    for (low, high, words) in [
+        (0.9, 1.1, "the interval contains 1 and is within the margin of 20.0 %"),
+        (0.7, 1.1, "the interval contains 1 and reaches beyond the margin"),
+        (0.9, 1.3, "the interval contains 1 and reaches beyond the margin"),
+        (0.85, 0.95, "the whole interval is below 1, but within the margin"),
+        (1.02, 1.2, "the whole interval is above 1, but within the margin"),
+        // Its middle is within the margin, its end is not.
+        (1.14, 1.38, "the whole interval is above 1, but not beyond the margin"),
+        (0.6, 0.95, "the whole interval is below 1, but not beyond the margin"),
+    ] {
+        let text = why(low, high);
+        assert!(text.starts_with(words), "{low} {high}: {text}");
+    }
+}
+
+#[test]
+fn a_price_decides_what_the_figures_leave_open() {
+    // Without its price B is not shown to differ; for a third of the money it does.
+    let (a, b) = (run(vec![wide(flops(1), 1.0)]), run(vec![wide(flops(1), 0.8)]));
+    assert_eq!(compared(&a, &b).points[0].outcome(), NoDifferenceShown);
+    let c = with_prices(&a, &b, [0.3, 0.1]);
+    let money = c.points[0].per_price.as_ref().unwrap();
+    assert_eq!((money.outcome, money.is_decided()), (Faster, true), "{money:?}");
+    assert!(c.sentence.ends_with("per unit of money B delivers 2.4 of A's CPU."), "{}", c.sentence);
+    // What is slower may be alike for its price.
+    let c = with_prices(&run(vec![at(1.0)]), &run(vec![at(0.5)]), [0.2, 0.1]);
+    let money = c.points[0].per_price.as_ref().unwrap();
+    assert_eq!((c.points[0].outcome(), money.outcome), (Slower, NoDifferenceShown));
+    assert!(
+        c.sentence.ends_with("per unit of money B delivers 1.00 of A's CPU."),
+        "{}",
+        c.sentence
+    );
+    // Where the price decides nothing either, it says so.
+    let (a, b) = (run(vec![uneven(1.0, 0)]), run(vec![uneven(0.9, 3)]));
+    let c = with_prices(&a, &b, [0.1, 0.1]);
+    assert!(c.sentence.ends_with("nothing is decided per unit of money."), "{}", c.sentence);
+}
+
+#[test]
+fn the_speed_of_a_subsystem_has_both_figures() {
+    let all = |share| (0..2).map(|_| undisturbed(1.0, [share; 2])).collect::<Vec<_>>();
+    let of = |a: Vec<Measurement>, b: Vec<Measurement>| {
+        let cpu = compared(&run(a), &run(b)).subsystems[0].clone();
+        let rounded = |r: Option<proofmark_model::Ratio>| r.map(|r| (100.0 * r.median).round());
+        (rounded(cpu.speed), rounded(cpu.delivered_speed))
+    };
+    assert_eq!(of(all(1.0), all(0.65)), (Some(100.0), Some(65.0)));
+    assert_eq!(of(vec![flops(1)], vec![flops(1)]), (Some(100.0), None));
 }
 
 /// `cpu.flops` at that multiple of the usual rate, of which even and odd trials delivered these
@@ -320,12 +422,12 @@ fn per_unit_of_money_the_sentence_has_the_figures_of_the_table() {
     assert!((money.value - 2.0 * 0.8 * 0.5 / 0.9).abs() < 1e-6, "{money:?}");
     let text = "per unit of money B delivers 0.89 of A's CPU";
     assert!(c.sentence.contains(text), "{}", c.sentence);
-    // Also where the headline alone differs: it would give 1.60.
+    // Also where the headline alone differs: it would give 8.00.
     let (a, b) = (undisturbed(1.0, [0.95, 0.3]), undisturbed(0.8, [0.95, 0.4]));
-    let c = with_prices(&run(vec![a]), &run(vec![b]), [0.2, 0.1]);
+    let c = with_prices(&run(vec![a]), &run(vec![b]), [0.2, 0.02]);
     let money = c.points[0].per_price.as_ref().unwrap();
-    assert_eq!((money.figure, (10.0 * money.value).round()), (FigureKind::Delivered, 17.0));
-    let text = "0.80 of A's undisturbed CPU; per unit of money B delivers 1.73 of A's CPU.";
+    assert_eq!((money.figure, (10.0 * money.value).round()), (FigureKind::Delivered, 86.0));
+    let text = "0.80 of A's undisturbed CPU; per unit of money B delivers 8.6 of A's CPU.";
     assert!(c.sentence.ends_with(text), "{}", c.sentence);
 }
 

@@ -1,5 +1,7 @@
 //! What a reader must find at any width and in every format.
 
+use proofmark_model::ComparedPercentile;
+
 use super::*;
 
 /// Main results of a machine that B has half of, one of them a time, and one coarse.
@@ -41,7 +43,9 @@ fn both_figures_stay_at_any_width() {
         for figure in ["64.00 GFLOP/s", "32.00", "120.0 ns", "60.00", "~ 61.70"] {
             assert!(main.contains(figure), "{width}: {figure} is not in {main}");
         }
-        for (difference, n) in [("▼ slower", 1), ("▲ faster", 1), ("none shown", 2)] {
+        for (difference, n) in
+            [("▼ slower", 1), ("▲ faster", 1), ("▽ within margin", 1), ("▽ perhaps slower", 1)]
+        {
             assert_eq!(main.matches(difference).count(), n, "{width}: {difference} in {main}");
         }
         for note in ["within the margin of 19.8 %: two runs", "beyond the margin of 33.3 %"] {
@@ -106,7 +110,15 @@ fn prices_have_a_table_and_times_are_left_out() {
         side.price = Some(Price { per_hour, currency: "$".into() });
     }
     let figure = FigureKind::Delivered;
-    let money = PerPrice { figure, a: 160e9, b: 320e9, value: 2.0, ci95: Some([1.96, 2.04]) };
+    let money = PerPrice {
+        figure,
+        a: 160e9,
+        b: 320e9,
+        value: 2.0,
+        ci95: Some([1.96, 2.04]),
+        margin: 0.04,
+        outcome: Comparability::Faster,
+    };
     for p in c.points.iter_mut().filter(|p| p.better == Better::Higher) {
         p.per_price = Some(money.clone());
     }
@@ -157,4 +169,45 @@ fn a_check_names_a_cause_once_and_begins_with_the_deciding_ratio() {
         let most = text.lines().map(textwrap::core::display_width).max();
         assert!(most <= Some(width) && text.lines().all(|l| !l.is_empty()), "{text}");
     }
+}
+
+#[test]
+fn percentiles_of_single_operations_have_rows_that_are_not_judged() {
+    let mut c = main_results();
+    let of = |name: &str, a, b| ComparedPercentile { percentile: name.into(), a, b, value: b / a };
+    c.points.last_mut().unwrap().percentiles =
+        vec![of("p50", 1e-4, 1.1e-4), of("p99", 1.503e-3, 84.15e-3)];
+    let text = terminal(&c, false, &wide(120));
+    let row = text.lines().find(|l| l.starts_with("  p99 of single operations")).unwrap();
+    for part in ["1.503 ms", "84.15", "56.0", "not judged"] {
+        assert!(row.contains(part), "{part} is not in {row}");
+    }
+    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let says =
+        "p99 of single operations is higher by a factor of 56.0 in 1 result (shown, not judged).";
+    assert!(flat.contains(says), "{text}");
+    assert!(html(&c).unwrap().contains("p99 of single operations"));
+}
+
+#[test]
+fn a_page_has_labels_and_reasons_below_its_tables_and_every_row_has_its_digits() {
+    let mut c = main_results();
+    let titles = |c: &Comparison| html(c).unwrap().contains("instance-B against instance-A");
+    assert!(!titles(&c));
+    (c.a.label, c.b.label) = (Some("instance-A".into()), Some("instance-B".into()));
+    assert!(titles(&c));
+    c.points[0].reason = "in B a limit is near".into();
+    // A row below its result is indented.
+    let below = vec![ComparedPercentile { percentile: "p99".into(), a: 1.0, b: 2.0, value: 2.0 }];
+    c.points[0].percentiles = below;
+    let page = html(&c).unwrap();
+    assert!(page.contains("<span class=\"below\">  p99 of single operations</span>"), "{page}");
+    assert!(!page.contains(">reason<"), "no column of long texts");
+    assert!(page.contains(">Reasons<") && page.contains("in B a limit is near"), "{page}");
+    // 62.53 MB/s next to 7.135 GB/s is no 0.063.
+    let p = &mut c.points[0];
+    (p.unit, p.a, p.b) =
+        (Unit::BytePerSecond, number(7.135e9, Verdict::Valid), number(62.53e6, Verdict::Valid));
+    let text = terminal(&c, false, &wide(120));
+    assert!(text.contains("62.53 MB/s") && !text.contains("0.063"), "{text}");
 }
