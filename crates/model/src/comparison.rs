@@ -40,9 +40,6 @@ pub struct Side {
     pub letter: char,
     /// Path of the run.
     pub name: String,
-    /// The user's name for the machine or the run (`--label`).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub label: Option<String>,
     /// Start time.
     pub started: Timestamp,
     /// Version of the program that made the run.

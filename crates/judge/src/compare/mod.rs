@@ -127,7 +127,6 @@ fn side(named: Named) -> Side {
         label: run.label.as_deref().map(clean).filter(|label| !label.is_empty()),
         started: run.started,
         version: clean(&run.tool.version),
-        label: run.label.as_deref().map(clean),
         machine: run.machine_words(),
         profile: clean(&run.plan.profile),
         price: named.price.cloned(),

@@ -90,7 +90,6 @@ mod tests {
             label: None,
             started: Timestamp::from_millis(1_000).unwrap(),
             version: String::new(),
-            label: None,
             machine: String::new(),
             profile: String::new(),
             price: Some(Price { per_hour: 1.0, currency: "$".into() }),

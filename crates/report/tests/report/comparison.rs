@@ -19,7 +19,6 @@ fn number(median: f64, verdict: Verdict) -> Option<Number> {
 
 fn side(letter: char, name: &str) -> Side {
     Side {
-        label: None,
         letter,
         price: None,
         name: name.into(),
