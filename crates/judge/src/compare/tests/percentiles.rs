@@ -8,6 +8,7 @@ use super::*;
 fn with_tail(p99: Option<f64>) -> Measurement {
     let mut m = rand_read(32);
     m.latency = Some(Latency {
+        ci95: Default::default(),
         unit: "s".into(),
         count: 10_000,
         min: 1e-5,
