@@ -76,7 +76,10 @@ fn loads(figure: &Figure) -> bool {
     let names = |words: &[&str]| words.iter().any(|word| figure.operation.contains(word));
     match figure.subsystem.info().pace {
         Pace::Core => false,
-        Pace::Memory => !names(&["write", "store"]) || names(&["read", "load"]),
+        Pace::Memory => {
+            let stores = names(&["write", "store", "fill", "memset", "zero", "clear"]);
+            !stores || names(&["read", "load"])
+        }
         Pace::Device => true,
     }
 }

@@ -10,6 +10,9 @@ const LARGE: u64 = 1 << 30;
 
 /// Returns the bytes of memory that the data of a plan need at most at once.
 pub fn most_memory(plan: &Plan, host: &Host) -> u64 {
+    // What is left out is measured if time remains.
+    let points = plan.points.iter().chain(&plan.left_out).cloned().collect();
+    let plan = &Plan { points, ..plan.clone() };
     Grouping { plan, find: &find, memory_bytes: host.usable_memory() }.most_memory()
 }
 

@@ -76,8 +76,9 @@ impl Step<'_> {
             if kept.any(|r| Some(r.point) == place) {
                 continue;
             }
-            // Tools get at most half of a budget, and keep a part of it.
-            let needs_s = (own_s + tools_s).max(2.0 * tools_s).min(tools_s / self.kept_part());
+            // Tools get at most half of a budget. They keep a part of it at configurations that stay.
+            let kept_s = place.map_or(f64::INFINITY, |_| tools_s / self.kept_part());
+            let needs_s = (own_s + tools_s).max(2.0 * tools_s).min(kept_s);
             let (count, most_s) = out.entry(tool.clone()).or_default();
             (*count, *most_s) = (*count + 1, needs_s.max(*most_s));
             if let Some(place) = place {
