@@ -37,12 +37,14 @@ pub fn measure(
 
 /// Names what the time limit left out during the run, and the budget that holds it as well.
 fn left_out(run: &RawRun) -> Option<Finding> {
-    let needs = |(place, m): (usize, &RawMeasurement)| match m.ending {
-        Ending::LeftOut { needs_s } => Some((place, needs_s)),
+    // A run that was stopped lacks results: their places are those of the plan.
+    let place = |m: &RawMeasurement| run.plan.points.iter().position(|p| *p == m.point());
+    let needs = |m: &RawMeasurement| match m.ending {
+        Ending::LeftOut { needs_s } => Some((place(m)?, needs_s)),
         _ => None,
     };
-    let all = run.measurements.iter().enumerate();
-    let (places, seconds): (Vec<usize>, Vec<f64>) = all.filter_map(needs).unzip();
+    let (places, seconds): (Vec<usize>, Vec<f64>) =
+        run.measurements.iter().filter_map(needs).unzip();
     let budget_s = run.plan.policy.budget_s.filter(|_| !places.is_empty())?;
     let titles = titles(&run.plan, usable_cpus(run));
     let message = format!(
