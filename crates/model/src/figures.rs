@@ -12,7 +12,8 @@ use serde::{Deserialize, Serialize};
 use crate::delivered::{Done, Fixed, delivered, interval};
 use crate::statistics::{MIN_VALUES, median};
 use crate::{
-    Measurement, Round, Statistics, Trial, Unit, agree, counted, delivered_under_quota, summarise,
+    Better, Measurement, Round, Statistics, Trial, Unit, agree, counted, delivered_under_quota,
+    summarise,
 };
 pub use looks::LOOKS;
 use looks::{interval_of_rounds, least_of_rounds};
@@ -41,6 +42,17 @@ impl FigureKind {
             Self::Attainable => "attainable",
             Self::Typical => "typical",
             Self::Delivered => "delivered",
+        }
+    }
+
+    /// Returns the name of the figure: `attainable`, or for a time, where less is better, `attainable
+    /// latency`.
+    pub fn name(self, better: Better) -> &'static str {
+        match (better, self) {
+            (Better::Higher, kind) => kind.as_str(),
+            (Better::Lower, Self::Attainable) => "attainable latency",
+            (Better::Lower, Self::Typical) => "typical latency",
+            (Better::Lower, Self::Delivered) => "delivered latency",
         }
     }
 }

@@ -25,15 +25,8 @@ impl JudgedFigure {
         self.figure.outcome.differs()
     }
 
-    /// The name of the figure: `attainable`, or for a time, where less is better, `attainable
-    /// latency`.
     fn name(&self) -> &'static str {
-        match (self.better, self.kind) {
-            (Better::Higher, kind) => kind.as_str(),
-            (Better::Lower, FigureKind::Attainable) => "attainable latency",
-            (Better::Lower, FigureKind::Typical) => "typical latency",
-            (Better::Lower, FigureKind::Delivered) => "delivered latency",
-        }
+        self.kind.name(self.better)
     }
 
     /// The change in words: `attainable is 40.0 % lower`,

@@ -5,7 +5,7 @@ use proofmark_model::{ComparedPoint, Comparison, FigureKind, Side, format_factor
 use super::points::BELOW;
 use super::verdict::Tally;
 use super::view::{alike, together};
-use super::words::{contradiction, failure, figure_name, interval, margin, point, resolution};
+use super::words::{contradiction, failure, interval, margin, point, resolution};
 use crate::Options;
 use crate::terminal::page::Page;
 use crate::view::{Columns, Entry, Table, agree, clean, counted};
@@ -64,7 +64,9 @@ fn ratios(points: &[&ComparedPoint]) -> Table {
         .spare(2)
         .when(named, |table| {
             table
-                .column("figure", move |p| deciding(p).map(|(kind, _)| figure_name(p, kind)))
+                .column("figure", move |p| {
+                    deciding(p).map(|(kind, _)| kind.name(p.better).to_owned())
+                })
                 .spare(1)
         })
         .column("result", |p| point(p))

@@ -6,8 +6,8 @@ use proofmark_model::{
 };
 
 use super::words::{
-    best_of_each, columns, contradiction, delivered, figure_name, interval, margin, moved,
-    other_figure, outcome, point, title, why_none_shown,
+    best_of_each, color, columns, contradiction, delivered, interval, margin, moved, other_figure,
+    outcome, point, title, why_none_shown,
 };
 use crate::view::{Audience, CellPicture, Columns, Entry, Scale, Table, Whisker, clean, joined};
 
@@ -113,7 +113,7 @@ impl Line {
         };
         let kind = FigureKind::Delivered;
         let delivered = delivered(p).map(|d| Self {
-            title: format!("{BELOW}{}", figure_name(p, kind)),
+            title: format!("{BELOW}{}", kind.name(p.better)),
             ..Self::of_figure(p, Some(kind), Some(d))
         });
         let percentiles = p.percentiles.iter().map(Self::of_percentile);
@@ -155,9 +155,7 @@ impl Line {
             why_none: figure.map(why_none_shown).unwrap_or_default(),
             color: match result {
                 _ if p.gone() => Some(Verdict::Invalid),
-                Comparability::Slower => Some(Verdict::Invalid),
-                Comparability::Faster => Some(Verdict::Valid),
-                _ => None,
+                result => color(result),
             },
             drawn: drawn.filter(|all| all.iter().all(|v| v.is_finite())),
             ..Self::default()

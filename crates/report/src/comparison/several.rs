@@ -9,8 +9,8 @@ use proofmark_model::{
 use super::points::BELOW;
 use super::verdict::{self, Tally};
 use super::words::{
-    best_of_each, columns, contradiction, delivered, figure_name, figure_sign, main_rows,
-    other_figure, same_result, title, why_none_shown,
+    best_of_each, color, columns, contradiction, delivered, figure_sign, main_rows, other_figure,
+    same_result, title, why_none_shown,
 };
 use super::{prices, view};
 use crate::view::{
@@ -70,7 +70,7 @@ impl<'a> Row<'a> {
     fn title(&self) -> String {
         let p = self.point;
         match self.delivered {
-            true => format!("{BELOW}{}", figure_name(p, FigureKind::Delivered)),
+            true => format!("{BELOW}{}", FigureKind::Delivered.name(p.better)),
             false => title(p),
         }
     }
@@ -128,11 +128,6 @@ fn entry<'a>(row: &Row<'a>, p: &'a ComparedPoint, letter: char) -> Entry {
             Comparability::NotComparable.as_str().into()
         };
     };
-    let verdict = match figure.outcome {
-        Comparability::Slower => Some(Verdict::Invalid),
-        Comparability::Faster => Some(Verdict::Valid),
-        _ => None,
-    };
     let sign = figure_sign(p.better, figure);
     // Where another figure than A's headline is compared, its name shows that.
     let other = other_figure(p).filter(|_| !row.delivered);
@@ -140,7 +135,7 @@ fn entry<'a>(row: &Row<'a>, p: &'a ComparedPoint, letter: char) -> Entry {
     let ratio = format_factor(figure.value);
     let note =
         joined([contradiction(figure), why_none_shown(figure), best_of_each(p, letter)], "; ");
-    Entry::from(format!("{name}{sign}{ratio}")).noted(note).coloured(verdict)
+    Entry::from(format!("{name}{sign}{ratio}")).noted(note).coloured(color(figure.outcome))
 }
 
 #[cfg(test)]

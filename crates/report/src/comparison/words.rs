@@ -173,11 +173,12 @@ pub fn best_of_each(p: &ComparedPoint, b: char) -> String {
     })
 }
 
-/// Returns the name of a figure of a result: `delivered`, or `delivered latency` for a time.
-pub fn figure_name(p: &ComparedPoint, kind: FigureKind) -> String {
-    match p.better {
-        Better::Higher => kind.as_str().to_owned(),
-        Better::Lower => format!("{} latency", kind.as_str()),
+/// Returns the colour of an outcome; `None` where no difference is shown.
+pub fn color(outcome: Comparability) -> Option<Verdict> {
+    match outcome {
+        Comparability::Slower => Some(Verdict::Invalid),
+        Comparability::Faster => Some(Verdict::Valid),
+        _ => None,
     }
 }
 
