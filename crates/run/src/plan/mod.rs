@@ -23,6 +23,7 @@ use crate::planned::Planned;
 use crate::profile::{PointText, Profile};
 use crate::registry::subsystem;
 use crate::request::{LONGEST_RUN, PlanRequest};
+use crate::schedule::TOLERANCE;
 use crate::set_up::memory_rate;
 
 pub use announce::announcements;
@@ -81,12 +82,12 @@ fn keep_to_budget(request: &PlanRequest, host: &Host, planned: &mut Planned) {
     let around_s = around_s(&planned.plan);
     if request.budget.is_some() {
         let points = planned.plan.points.clone();
-        let own_s = budget_s - around_s.min(AROUND_PART * budget_s);
+        let own_s = (1.0 - TOLERANCE) * budget_s - around_s.min(AROUND_PART * budget_s);
         budget::shrink(planned, own_s, &|policy| lengthen(policy, host, &points));
     } else if request.names.is_empty() {
         let own_s = budget_s + tools_s(&planned.plan);
         budget::leave_out(planned, own_s);
-        planned.plan.policy.budget_s = Some(own_s + around_s);
+        planned.plan.policy.budget_s = Some((own_s + around_s) / (1.0 - TOLERANCE));
     } else {
         budget::leave_out_under_quota(planned, budget_s);
         return;

@@ -28,8 +28,8 @@ const REPORTS: f64 = 5.0;
 const SERIES_S: f64 = 10.0;
 const SAMPLES: f64 = 10.0;
 
-/// Tolerance of the decision whether something fits, as a share of the budget.
-const TOLERANCE: f64 = 0.01;
+/// Tolerance of the decision whether something fits, as a share of the budget, of which it is a part.
+pub const TOLERANCE: f64 = 0.01;
 
 /// Multiple of its estimate that one trial counts at most: a pause of seconds is no pace.
 const OUTLIER: f64 = 8.0;
@@ -160,7 +160,8 @@ impl Limit {
 
     /// The time at which the measurement ends, so that reports are written in time.
     fn measured_until(&self) -> f64 {
-        self.end - REPORTS_S * self.turns.all.factor().max(1.0) - REPORTS * self.observers_s
+        let reports_s = REPORTS_S * self.turns.all.factor().max(1.0) + REPORTS * self.observers_s;
+        self.end - reports_s - self.tolerance_s
     }
 
     /// What each configuration needs now, and which fit into the rest of the time.

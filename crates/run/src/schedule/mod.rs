@@ -27,8 +27,8 @@ use crate::set_up;
 use crate::steady::is_steady;
 use crate::tool::ToolRunner;
 pub use groups::Grouping;
-pub use limit::Deadline;
 use limit::Limit;
+pub use limit::{Deadline, TOLERANCE};
 use turns::WARM_S;
 pub use turns::{fewest_trials, least_trials, turn_s, warm_trials, warm_up_s};
 
