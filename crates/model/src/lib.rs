@@ -27,6 +27,7 @@ mod host;
 mod io_path;
 mod isa;
 pub mod key;
+mod latency;
 mod limit;
 mod lock;
 mod main_results;
@@ -60,6 +61,7 @@ mod text;
 mod time;
 mod time_account;
 mod touched;
+mod trial;
 mod units;
 pub mod word;
 mod work;
@@ -96,13 +98,11 @@ pub use host::{
 pub use io_path::{IO_PATH, distance_from_device, io_path};
 pub use isa::Isa;
 pub use key::Key;
+pub use latency::{Latency, LatencyBucket, PercentileIntervals};
 pub use limit::Limit;
 pub use lock::lock;
 pub use main_results::{Configured, MainResult, MainRow, Pick, PickedValue, answer, best, pick};
-pub use measurement::{
-    Account, Bottleneck, Conditions, HelperTrial, Latency, LatencyBucket, MOST_CLOCKS_APART,
-    Measurement, PercentileIntervals, Precision, Round, Trial, Verification,
-};
+pub use measurement::{Bottleneck, Measurement, Precision, Verification};
 pub use nearest::did_you_mean;
 pub use network::{
     Datagrams, Direction, End, Interface, Network, NetworkPath, NetworkTraffic, ServerEnd,
@@ -137,6 +137,7 @@ pub use text::{agree, and_list, bind_units, counted, or_list};
 pub use time::{Clocks, Timestamp};
 pub use time_account::{TIME_ACCOUNT_ERROR, TimeAccount, TimeCause};
 pub use touched::Touched;
+pub use trial::{Account, Conditions, HelperTrial, MOST_CLOCKS_APART, Round, Trial};
 pub use units::{
     ParseError, Quantity, format_count, format_factor, format_percent, format_quantity,
     format_seconds, format_size, parse_duration, parse_rate, parse_size, percent_digits,

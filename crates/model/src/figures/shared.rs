@@ -1,6 +1,6 @@
 //! Rounds on shared cores, recognised by their issue width.
 
-use super::SEEN_ROUNDS;
+use super::summarise::SEEN_ROUNDS;
 use crate::Round;
 
 /// A core that issues less than this share of its widest round was shared: another of its hardware

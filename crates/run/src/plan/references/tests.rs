@@ -1,6 +1,6 @@
 //! Tools that take as long as a test says, for points that are made up.
 
-use proofmark_model::{Policy, key};
+use proofmark_model::{Params, Policy, key};
 
 use super::*;
 use crate::testing::{FakeTool, host, installed, storage};

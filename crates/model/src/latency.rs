@@ -1,0 +1,65 @@
+//! Distribution of the times of single operations.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Distribution of single operations.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Latency {
+    /// Always `s`.
+    pub unit: String,
+    /// Operations timed.
+    pub count: u64,
+    /// Minimum.
+    pub min: f64,
+    /// Mean.
+    pub mean: f64,
+    /// Median.
+    pub p50: f64,
+    /// 90th percentile; null where the sample is too small for it.
+    pub p90: Option<f64>,
+    /// 99th percentile.
+    pub p99: Option<f64>,
+    /// 99.9th percentile.
+    pub p999: Option<f64>,
+    /// Maximum.
+    pub max: f64,
+    /// The 95 % intervals of the percentiles, from the differences between the trials.
+    #[serde(default)]
+    pub ci95: PercentileIntervals,
+    /// The distribution, by rising time; buckets without an operation are left out.
+    #[serde(default)]
+    pub buckets: Vec<LatencyBucket>,
+}
+
+/// The 95 % intervals of percentiles, in seconds. Null where the percentile is, or where fewer than 6
+/// trials had operations: a tool's output, a result over time.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct PercentileIntervals {
+    /// Of the median.
+    pub p50: Option<[f64; 2]>,
+    /// Of the 90th percentile.
+    pub p90: Option<[f64; 2]>,
+    /// Of the 99th percentile.
+    pub p99: Option<[f64; 2]>,
+    /// Of the 99.9th percentile.
+    pub p999: Option<[f64; 2]>,
+}
+
+impl Latency {
+    /// Returns half the width of the interval of the 99th percentile, as a share of it.
+    pub fn p99_half_width(&self) -> Option<f64> {
+        let (p99, [low, high]) = (self.p99?, self.ci95.p99?);
+        Some(0.5 * (high - low) / p99).filter(|half| half.is_finite())
+    }
+}
+
+/// Operations that took about as long as each other.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LatencyBucket {
+    /// Maximum time of the bucket, in seconds; its minimum is that of the bucket below.
+    pub upto: f64,
+    /// Operations.
+    pub count: u64,
+}
