@@ -1,6 +1,7 @@
 //! Coverage of the interval with the rule that stops by it, on machines whose noise is known.
 
 use super::*;
+use crate::Trial;
 use crate::testing::Random;
 
 /// Windows of a round, and seconds from the start of one round of a configuration to its next.
