@@ -17,7 +17,7 @@ pub(crate) fn merge(unit: Unit, trial: &mut Trial, later: Trial) {
     trial.background = mean(trial.background, later.background, times);
     trial.seconds += later.seconds;
     trial.work += later.work;
-    trial.value = unit.value(trial.work, trial.seconds);
+    trial.value = trial.derived_value(unit);
     trial.verified = both(trial.verified, later.verified, |a, b| a + b);
     trial.moved = both(trial.moved, later.moved, |a, b| a + b);
     trial.touched = both(trial.touched, later.touched, Touched::merged);
@@ -184,6 +184,15 @@ mod tests {
             }),
             ..testing::trial(work / seconds, seconds)
         }
+    }
+
+    #[test]
+    fn a_clock_is_its_reading_however_few_cycles_a_neighbour_left() {
+        let of =
+            |work, hz| trial(work, 1.0, Conditions { clock_hz: Some(hz), ..Conditions::default() });
+        let mut both = of(4e9, 4e9);
+        merge(Unit::Hertz, &mut both, of(1e9, 3e9));
+        assert_eq!((both.value, both.work), (3.5e9, 5e9));
     }
 
     #[test]

@@ -249,8 +249,7 @@ impl Work {
         all.conditions.huge_pages = placement.huge;
         all.conditions.misplaced_pages = placement.misplaced;
         let verified = verified(own, network.as_ref(), file.as_ref(), all.device.as_ref());
-        Ok(Trial {
-            value: self.unit.value(work, all.seconds),
+        let trial = Trial {
             work,
             verified: Some(verified),
             moved: self.setup.moved_per_iteration().map(|m| m * trial.within),
@@ -258,7 +257,8 @@ impl Work {
             network,
             solution: self.setup.solution(),
             ..all
-        })
+        };
+        Ok(Trial { value: trial.derived_value(self.unit), ..trial })
     }
 
     fn ahead(&self) -> u64 {

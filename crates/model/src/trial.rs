@@ -12,7 +12,7 @@ use crate::{
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Trial {
     /// Value in the measurement's unit: `work / seconds`, or `seconds / work` where the unit is a
-    /// time; see [`Unit::value`].
+    /// time; see [`Unit::value`]. Of a clock, which counts no work, its reading while the trial ran.
     pub value: f64,
     /// Wall time from the first thread's start to the last one's end, in seconds.
     pub seconds: f64,
@@ -118,6 +118,13 @@ impl Trial {
     /// Makes a trial of so much work in so many seconds, without other facts.
     pub fn new(unit: Unit, work: f64, seconds: f64) -> Self {
         Self { value: unit.value(work, seconds), seconds, work, ..Self::default() }
+    }
+
+    /// Returns the value that follows from the other fields. Of a clock it is the reading: the cycles
+    /// of all time are fewer where other processes used the core.
+    pub fn derived_value(&self, unit: Unit) -> f64 {
+        let reading = self.conditions.clock_hz.filter(|_| !unit.is_work());
+        reading.unwrap_or_else(|| unit.value(self.work, self.seconds))
     }
 }
 

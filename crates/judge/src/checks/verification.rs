@@ -108,7 +108,7 @@ fn residual(_: &Context, m: &Measurement) -> Option<Finding> {
     Some(finding.with("threshold", Solution::THRESHOLD).with("worst_normalised_residual", worst))
 }
 
-/// Largest relative difference between value and work / seconds that rounding explains.
+/// Largest relative difference between a value and what it is derived from that rounding explains.
 const QUOTIENT: f64 = 1e-6;
 
 /// Describes the fault of a trial, if it has one.
@@ -123,10 +123,12 @@ fn fault(t: &Trial, unit: Unit) -> Option<&'static str> {
     if !positive(t.work) {
         return Some("an amount of work that is not a positive number");
     }
-    let quotient = unit.value(t.work, t.seconds);
-    let apart = (t.value - quotient).abs() > QUOTIENT * t.value.max(quotient);
-    apart.then_some(match unit {
+    // Older versions wrote a clock's cycles / wall time.
+    let derived = [t.derived_value(unit), unit.value(t.work, t.seconds)];
+    let apart = |derived: &f64| (t.value - derived).abs() > QUOTIENT * t.value.max(*derived);
+    derived.iter().all(apart).then_some(match unit {
         Unit::Second => "a value that differs from wall time / work",
+        Unit::Hertz => "a value that differs from the clock's reading",
         _ => "a value that differs from work / wall time",
     })
 }
@@ -137,7 +139,8 @@ pub(super) static INCONSISTENT: Check = Check {
     title: "Values contradict each other",
     about: "A rate is total work / wall time, over all threads together. A time is the wall time \
          of dependent operations / their number. Value, work and duration of a trial must be \
-         positive numbers, and the value must be the quotient of the other two. The rounds of a \
+         positive numbers, and the value must be the quotient of the other two; a clock's is its \
+         reading. The rounds of a \
          trial must have done its work, and their windows no more. The headline figure must be \
          within the range of the rounds' figures. Otherwise the result is invalid. It is also \
          invalid if it is marked complete without a trial. This finds rates multiplied by the \
@@ -285,6 +288,17 @@ mod tests {
             ("complete without a trial", empty(Ending::Complete), INVALID),
             ("refused", empty(Ending::Refused { reason: String::new() }), SILENT),
             ("rounding", each(flops(1), |_, t| t.work *= 1.0 + 1e-9), SILENT),
+        ]);
+        // A neighbour took half of the time: the clock was as high, its cycles were fewer.
+        let shared = |value: f64| {
+            each(clock(4e9), |_, t| {
+                (t.conditions.clock_hz, t.work, t.value) = (Some(4e9), 2e9 * t.seconds, value);
+            })
+        };
+        INCONSISTENT.expect([
+            ("its reading", shared(4e9), SILENT),
+            ("its cycles, as older versions wrote it", shared(2e9), SILENT),
+            ("no reading", shared(3e9), INVALID),
         ]);
     }
 
