@@ -38,23 +38,22 @@ impl ThreadCounters {
     /// Reads the calling thread's counters before a trial. Files come first, so that page faults of
     /// reading them do not count as the trial's.
     pub fn before() -> Self {
-        let ((cpu_s, waiting_s), at_s) = (Self::times(), raw_seconds());
+        let (waiting_s, (cpu_s, at_s)) = Self::times();
         Self { cpu_s, waiting_s, at_s, ..Self::usage() }
     }
 
     /// Reads the calling thread's counters after a trial. Files come last.
     pub fn after() -> Self {
         let usage = Self::usage();
-        let ((cpu_s, waiting_s), at_s) = (Self::times(), raw_seconds());
+        let (waiting_s, (cpu_s, at_s)) = Self::times();
         Self { cpu_s, waiting_s, at_s, ..usage }
     }
 
-    /// CPU time and waiting time. CPU time comes from its clock, because schedstat has that of the
-    /// last tick, up to 10 ms ago.
-    fn times() -> (Option<f64>, Option<f64>) {
-        let text = fs::read_to_string("/proc/thread-self/schedstat").ok();
-        let waiting_s = text.and_then(|t| parse_waiting(&t));
-        (Some(seconds_on(ClockId::ThreadCPUTime)), waiting_s)
+    /// Waiting time, and the CPU time and the clock that belong to it. CPU time comes from its clock,
+    /// because schedstat has that of the last tick, up to 10 ms ago.
+    fn times() -> (Option<f64>, (Option<f64>, f64)) {
+        let waiting_s = || parse_waiting(&fs::read_to_string("/proc/thread-self/schedstat").ok()?);
+        together(waiting_s, || (Some(seconds_on(ClockId::ThreadCPUTime)), raw_seconds()))
     }
 
     fn usage() -> Self {
@@ -84,6 +83,25 @@ impl ThreadCounters {
             cpu: self.cpu,
         }
     }
+}
+
+/// Times that counters are read again because the thread waited for a CPU in between.
+const AGAIN: usize = 8;
+
+/// Reads the waiting time and others as of one moment: a wait between the two would be in only one.
+fn together<T>(
+    mut waiting_s: impl FnMut() -> Option<f64>,
+    mut others: impl FnMut() -> T,
+) -> (Option<f64>, T) {
+    let mut before = waiting_s();
+    for _ in 0..AGAIN {
+        let (read, after) = (others(), waiting_s());
+        if before == after {
+            return (after, read);
+        }
+        before = after;
+    }
+    (before, others())
 }
 
 /// Waiting time in seconds from the text of a schedstat file.
@@ -229,6 +247,8 @@ fn parse_swapped(text: &str) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
     use proptest::prelude::*;
 
     use super::*;
@@ -264,6 +284,39 @@ mod tests {
         assert_eq!(chosen.len(), 512);
         let counted = parse_stat(&format!("cpu  9 9\n{many}intr 5\n"), &chosen);
         assert_eq!(counted, Some((512.0 / ticks, 1024.0 / ticks)));
+    }
+
+    #[test]
+    fn a_wait_while_counters_are_read_is_in_all_of_them_or_in_none() {
+        // The clock runs by 1 while it is read, and waits of 30 come at these readings.
+        for waits in [vec![], vec![1], vec![2], vec![3], vec![2, 3], vec![1, 2, 3, 4, 5]] {
+            let (clock, waited, reads) = (Cell::new(0.0), Cell::new(0.0), Cell::new(0));
+            let read = || {
+                reads.set(reads.get() + 1);
+                clock.set(clock.get() + 1.0);
+                if waits.contains(&reads.get()) {
+                    clock.set(clock.get() + 30.0);
+                    waited.set(waited.get() + 30.0);
+                }
+            };
+            let waiting_s = || {
+                let now = waited.get();
+                read();
+                Some(now)
+            };
+            let others = || {
+                let at = clock.get();
+                read();
+                at
+            };
+            let (waiting_s, at) = together(waiting_s, others);
+            let ran = at - waiting_s.unwrap();
+            assert!((0.0..30.0).contains(&ran), "{waits:?}: {at} and {waiting_s:?}");
+        }
+        let never = Cell::new(0.0);
+        let always = || Some(never.replace(never.get() + 1.0));
+        assert_eq!(together(always, || 7).1, 7, "it ends");
+        assert_eq!(together(|| None, || 7), (None, 7));
     }
 
     #[test]

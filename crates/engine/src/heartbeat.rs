@@ -75,6 +75,12 @@ impl Drop for Heartbeat {
     }
 }
 
+/// The part of the seconds held up that neither a hypervisor nor a quota explains. Whether their time
+/// also counts as waiting differs between systems, so all of it may be among them.
+pub fn stopped_s(held_up_s: f64, steal_s: Option<f64>, throttled_s: Option<f64>) -> f64 {
+    (held_up_s - steal_s.unwrap_or(0.0) - throttled_s.unwrap_or(0.0)).max(0.0)
+}
+
 /// The part of a beat's lateness that is due neither to the timer nor to other work on the CPU.
 fn held_up_s(late_s: f64, waited_s: f64) -> f64 {
     let held_s = late_s - waited_s;
@@ -91,6 +97,14 @@ mod tests {
         assert!((held_up_s(0.03, 0.0) - 0.03).abs() < 1e-9, "stopped");
         assert_eq!(held_up_s(0.03, 0.029), 0.0, "busy CPU");
         assert!((held_up_s(0.05, 0.02) - 0.03).abs() < 1e-9, "both");
+    }
+
+    #[test]
+    fn a_hypervisor_or_a_quota_is_no_stop() {
+        assert_eq!(stopped_s(0.032, Some(0.09), None), 0.0);
+        assert_eq!(stopped_s(0.032, None, Some(0.04)), 0.0);
+        assert!((stopped_s(0.5, Some(0.02), Some(0.08)) - 0.4).abs() < 1e-9);
+        assert_eq!(stopped_s(0.5, None, None), 0.5);
     }
 
     #[test]

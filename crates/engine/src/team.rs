@@ -17,7 +17,7 @@ use crate::barrier::Barrier;
 use crate::conditions::{Sources, SystemSeen, ThreadCounters};
 use crate::cpu_pair::CpuPair;
 use crate::executor::{Executor, ExecutorTrial, SlicedTrial};
-use crate::heartbeat::Heartbeat;
+use crate::heartbeat::{self, Heartbeat};
 use crate::latency::Latencies;
 use crate::load_clock::{TrialClock, over_threads};
 use crate::protocol::Reply;
@@ -144,7 +144,10 @@ impl CpuTeam {
         let (from, seconds) = span(&results[..shares.len().min(results.len())]);
         let mut known = Trial { started, seconds, ..self.trial_data(&results, &clocks, &usable) };
         known.conditions.stopped_s = match heartbeat {
-            Some(heartbeat) => Some(heartbeat.end()),
+            Some(heartbeat) => {
+                let Conditions { steal_s, throttled_s, .. } = known.conditions;
+                Some(heartbeat::stopped_s(heartbeat.end(), steal_s, throttled_s))
+            }
             None => self.stopped_s(&results, &known.conditions),
         };
         let within = results.iter().map(|p| p.claimed).sum::<u64>() as f64;

@@ -15,7 +15,7 @@ use rustix::time::{ClockId, clock_gettime};
 
 use crate::affinity::usable_cpus;
 use crate::conditions::cpu_ticks;
-use crate::heartbeat::Heartbeat;
+use crate::heartbeat::{self, Heartbeat};
 use crate::net_dev::{all_devices, device, text_of};
 use crate::quota::{self, Group};
 use crate::tracer::Tracer;
@@ -95,6 +95,9 @@ impl EndCounters {
         let busy = grown_of_cpus(self.busy_ticks.as_ref(), before.busy_ticks.as_ref());
         let tick = (rustix::param::clock_ticks_per_second() as f64).recip();
         let seconds = |later, earlier, unit: f64| grown(later, earlier).map(|[n]| n as f64 * unit);
+        let steal_s = grown_of_cpus(self.stolen_ticks.as_ref(), before.stolen_ticks.as_ref())
+            .map(|n| n as f64 * tick);
+        let throttled_s = quota::throttled_s(&before.groups, &self.groups);
         EndTraffic {
             in_bytes: interface.map(|i| i[0]),
             out_bytes: interface.map(|i| i[1]),
@@ -111,14 +114,14 @@ impl EndCounters {
             own_cpu_s: seconds(self.own_ns, before.own_ns, 1e-9),
             busy_s: busy.map(|n| n as f64 * tick),
             cpus: self.cpus,
-            steal_s: grown_of_cpus(self.stolen_ticks.as_ref(), before.stolen_ticks.as_ref())
-                .map(|n| n as f64 * tick),
+            steal_s,
             waiting_s: seconds(self.waiting_ns, before.waiting_ns, 1e-9),
-            throttled_s: quota::throttled_s(&before.groups, &self.groups),
+            throttled_s,
             quota: quota::between(&before.groups, &self.groups)
                 .map(|quota| quota.after)
                 .filter(|quota| quota.cpus.is_some()),
-            stopped_s: seconds(self.stopped_ns, before.stopped_ns, 1e-9),
+            stopped_s: seconds(self.stopped_ns, before.stopped_ns, 1e-9)
+                .map(|held_up_s| heartbeat::stopped_s(held_up_s, steal_s, throttled_s)),
             tracer: self.tracer.clone().or(before.tracer.clone()).name().map(str::to_owned),
         }
     }

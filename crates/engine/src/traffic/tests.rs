@@ -62,7 +62,7 @@ fn reported(interface: &str) -> EndCounters {
         stolen_ticks: ticks(STAT, MASK, 1),
         waiting_ns: Some([1_500_000_000]),
         groups: vec![Group { throttled_s: Some(0.25), quota: Some(HALF), ..Group::default() }],
-        stopped_ns: Some([500_000_000]),
+        stopped_ns: Some([2_000_000_000]),
         tracer: Tracer::By("strace".to_owned()),
     }
 }
@@ -109,7 +109,7 @@ fn every_counter_has_its_place() {
         waiting_s: Some(1.5),
         throttled_s: Some(0.25),
         quota: Some(HALF),
-        stopped_s: Some(0.5),
+        stopped_s: Some(2.0 - f64::from(70 + 10) * tick - 0.25),
         tracer: Some("strace".to_owned()),
     };
     assert_eq!(reported("eth0").since(&zero()), expected);

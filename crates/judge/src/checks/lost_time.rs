@@ -19,7 +19,7 @@ pub(super) static STOPPED: Check = Check {
          For loads in slices it counts in trials in which the process was continued after a stop \
          (SIGCONT). For complete solves it is that of the thread that lost least, in any trial. \
          For disk and network loads, also at the server, an extra thread sleeps 20 ms at a time \
-         and was woken late, although it did not wait for a CPU. More than 1 % is a note; it is \
+         and was woken later than a busy CPU, steal or a quota explains. More than 1 % is a note; it is \
          weighed without the worst tenth of the trials. Causes: a debugger, a job scheduler, \
          Ctrl-Z, a frozen cgroup, or a paused guest. Find the cause, then run again.",
     examine: Examine::Ours(stopped),
