@@ -104,6 +104,9 @@ pub(super) fn over_bytes_moved(
     m: &Measurement,
     (bandwidth, uncertainty): (Formula, f64),
 ) -> Result<Ceiling, String> {
+    if m.trials.is_empty() {
+        return Err("without a trial the bytes that it moves are not known".to_owned());
+    }
     let traffic = traffic(ctx, m)?;
     let from_cache = from_memory(ctx, m)?;
     let allocated = 1.0 + traffic.written / traffic.counted();
@@ -194,12 +197,14 @@ mod tests {
         assert!(uncertainty(&scattered) < 0.1, "every core moves the rest of a line that is read");
         let near = uncertainty(&sweep("read", 1, 128 << 20));
         assert!((near - (1.05 / 0.75 - 1.0)).abs() < 1e-9, "the cache may hold a part: {near}");
+        let without = Measurement { trials: Vec::new(), ..stream("copy", 1) };
         let undeclared = each(sweep("copy", 1, 4 << 30), |_, t| t.moved = None);
         RULE.on(&h, &[]).expect([
             ("ordinary stores", ordinary, Ok(BUS / 1.5)),
             ("undeclared", undeclared, Ok(BUS / 1.5)),
             ("parts of lines", scattered, Ok(BUS / 8.0)),
             ("a set in the cache", sweep("read", 1, 48 << 20), Err("cache")),
+            ("not measured", without, Err("without a trial")),
         ]);
         let m = with_values(stream("read", 2), &around(0.92 * BUS));
         expect_bottleneck(&metal(2), m, &[], "^memory bus$ ... 2 channels of 2133 MT/s");
