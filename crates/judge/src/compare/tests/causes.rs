@@ -171,3 +171,42 @@ fn others_on_a_device_explain_what_their_share_of_it_can() {
     most.findings.push(f.with("share_of_bytes", 0.8));
     expect(rand_read(1), most, Slower, "^in B shared_device took");
 }
+
+#[test]
+fn an_unexplained_difference_is_reported_with_the_facts_that_differ() {
+    expect(at(1.0), at(0.7), Slower, "no finding and no fact");
+    let mut b = run(vec![at(0.7)]);
+    b.host.os.kernel = Probe::known("Linux 7.1".into(), "uname");
+    let c = compared(&run(vec![flops(1)]), &b);
+    assert!(c.points[0].reason.contains("kernel unknown in A, Linux 7.1 in B"), "{c:?}");
+    let placed = |name: &str, m: Measurement| {
+        let mut run = run(vec![m]);
+        run.cpu_placements =
+            vec![CpuPlacement { name: name.into(), share: 1.0, ..CpuPlacement::default() }];
+        run
+    };
+    let slow = scaled(stream("triad", 2), 0.5);
+    let c = compared(&placed("near (84 ns)", stream("triad", 2)), &placed("SMT siblings", slow));
+    let says = "vCPU placement near (84 ns) 100.0 % in A, SMT siblings 100.0 % in B";
+    assert!(c.points[0].reason.contains(says), "{}", c.points[0].reason);
+    let clocked = each_condition(at(0.7), |_, c| c.clock_hz = Some(2.8e9));
+    expect(at(1.0), clocked, Slower, "in B the cores ran at 2.80 GHz, in A at 4.00 GHz");
+    expect(suspect(at(1.0), "in_cache", 0.2), at(0.7), Slower, "A itself is suspect: in_cache");
+}
+
+#[test]
+fn a_cause_on_both_sides_explains_nothing_unless_one_has_far_more() {
+    let stolen = |factor, share| suspect(at(factor), "steal", share);
+    expect(stolen(1.0, 0.05), stolen(0.7, 0.06), Slower, "no finding");
+    expect(stolen(1.0, 0.05), stolen(0.7, 0.3), Slower, "in B steal took 30 %");
+    // A finding that trials differ is no cause if there is another.
+    let fell = suspect(at(0.7), "falling_rate", 0.3);
+    let possible = "^in B falling_rate took 30 % (a possible cause: its effect is not known)$";
+    expect(at(1.0), fell.clone(), Slower, possible);
+    expect(at(1.0), suspect(fell.clone(), "steal", 0.3), Slower, "^in B steal took 30 %$");
+    // The evidence counts, not its severity in either run.
+    let noted = |m, check| found(m, check, Severity::Note, 0.3);
+    expect(at(1.0), noted(fell, "steal"), Slower, "^in B steal took 30 %$");
+    let lower = suspect(at(0.7), "clock_drop", 0.3);
+    expect(noted(at(1.0), "clock_drop"), lower, Slower, "^no finding");
+}
