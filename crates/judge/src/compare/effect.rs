@@ -58,12 +58,14 @@ pub(super) fn of_finding(f: &Finding, worse: &Measurement, better: &Measurement)
 /// What a finding cost its result; `None` if its evidence has no size.
 fn lost(f: &Finding, m: &Measurement) -> Option<Effect> {
     Some(match &*f.check {
-        check_id::THROTTLED => {
-            let threads = m.params.threads() as f64;
-            let quota = number(f, "quota_cpus").map_or(0.0, |cpus| 1.0 - cpus / threads);
-            let of_threads = of_threads(share(f)?, m);
-            Effect { log: of_threads.log.max(Effect::of_lost(quota).log), ..of_threads }
-        }
+        check_id::THROTTLED => match number(f, "quota_cpus") {
+            // A quota stops all threads.
+            Some(cpus) => {
+                let by_quota = 1.0 - cpus / m.params.threads() as f64;
+                Effect::of_lost(share(f)?.max(by_quota))
+            }
+            None => of_threads(share(f)?, m),
+        },
         check_id::STEAL | check_id::OTHER_CPU => of_threads(share(f)?, m),
         check_id::IO_DURING_LOAD => Effect::of_lost(share(f)?),
         check_id::CLOCK_DROP => Effect::of_lost(number(f, "drop")?),

@@ -318,7 +318,8 @@ const METHOD: [&str; 5] = [
      at most a fifth, or a third for a result that was disturbed in both runs. Third: the \
      half-widths of both figures' intervals, at most a third. Fourth: the CPU time that other \
      processes or the hypervisor took from both runs, except for a figure that leaves it out. \
-     Where that is more than a third and no difference shows, the result is not compared.",
+     Where that is more than a third and no difference shows, the result is not compared. \
+     --margin sets another margin.",
     "Few trials. Too few trials give no interval. With 3 or more on each side, all trials of B \
      must be beyond all trials of A, and beyond the margin. With fewer, no difference is shown. \
      The smallest detectable slowdown is that of the median result, for each of the figures.",

@@ -118,6 +118,15 @@ fn a_share_of_all_threads_is_at_most_the_time_of_one() {
     expect(whole(1.0), stolen(0.4, 0.6), Slower, "^in B steal took 60 %$");
     let possible = "^in B steal took 60 % (a possible cause: its effect is not known)$";
     expect(whole(1.0), stolen(0.01, 0.6), Slower, possible);
+    // A quota stops all threads alike.
+    let throttled = |factor| {
+        let mut m = suspect(whole(factor), check_id::THROTTLED, 0.5);
+        let f = m.findings.pop().unwrap();
+        m.findings.push(f.with("quota_cpus", 4.0));
+        m
+    };
+    expect(whole(1.0), throttled(0.5), Slower, "^in B throttled took 50 %$");
+    expect(whole(1.0), throttled(0.1), Slower, "^no finding explains a difference of that size");
 }
 
 #[test]
