@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Comparability, FigureKind, Ratio, format_percent};
+use crate::{Better, Comparability, FigureKind, Ratio, format_percent};
 
 /// A figure of a result in both runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -16,9 +16,11 @@ pub struct ComparedFigure {
     /// The 95 % interval is null for too few. It decides; if `value` is outside it and leads to
     /// another conclusion, the outcome is undecided.
     pub ratio: Ratio,
-    /// Ratios from 1 - margin to 1 / (1 - margin) are no difference: two runs of one machine differ
-    /// as much.
+    /// Ratios from 1 - margin to 1 / (1 - margin) are no difference.
     pub margin: f64,
+    /// True if the user gave the margin. Else two runs of one machine differ as much.
+    #[serde(default)]
+    pub margin_given: bool,
     /// Smallest detectable slowdown of B, as a share; null where it is not comparable.
     pub resolution: Option<f64>,
     /// The conclusion.
@@ -48,35 +50,137 @@ impl ComparedFigure {
         self.outcome == Comparability::Undecided || self.ratio.ci95.is_some_and(outside)
     }
 
-    /// Returns the interval, where no difference is shown.
-    fn open_interval(&self) -> Option<[f64; 2]> {
-        self.ratio.ci95.filter(|_| self.outcome == Comparability::NoDifferenceShown)
+    /// Returns the margin with its source.
+    pub fn margin(&self) -> Margin {
+        Margin { share: self.margin, is_given: self.margin_given }
     }
 
-    /// Returns true if the whole interval is within the margin, so that the two are alike.
-    pub fn is_within_margin(&self) -> bool {
-        self.open_interval().is_some_and(|ends| is_within(ends, self.margin))
+    /// Returns what the interval says, where no difference is shown; `None` elsewhere.
+    pub fn leaning(&self, better: Better) -> Option<Leaning> {
+        let is_open = self.outcome == Comparability::NoDifferenceShown;
+        is_open.then(|| Leaning::read(better, self.ratio.ci95, self.margin))
     }
 
-    /// Returns the side of 1 on which the whole interval is, where no difference is shown: B is
-    /// lower or higher, but not beyond what two runs of one machine differ by.
-    pub fn leans(&self) -> Option<Ordering> {
-        self.open_interval().and_then(side_of_1)
+    /// Returns true if it is not comparable since there are too few rounds or trials.
+    pub fn has_too_few(&self) -> bool {
+        self.outcome == Comparability::NotComparable && self.ratio.ci95.is_none()
     }
 }
 
 impl PerPrice {
-    /// Returns the side of 1 on which the whole interval is, where no difference is shown.
-    pub fn leans(&self) -> Option<Ordering> {
-        self.ci95.filter(|_| !self.outcome.differs()).and_then(side_of_1)
+    /// Returns what the interval says, where no difference is shown; `None` elsewhere. More work for
+    /// the money is better.
+    pub fn leaning(&self) -> Option<Leaning> {
+        let is_open = self.outcome == Comparability::NoDifferenceShown;
+        is_open.then(|| Leaning::read(Better::Higher, self.ci95, self.margin))
     }
 
-    /// Returns true if the interval decides: it is beyond the margin, within it, or on one side of
-    /// 1.
+    /// Returns true if the interval decides: it is beyond the margin, or within it.
     pub fn is_decided(&self) -> bool {
-        let decides = |ends| is_within(ends, self.margin) || side_of_1(ends).is_some();
-        self.outcome.differs() || self.ci95.is_some_and(decides)
+        self.leaning().is_none_or(Leaning::is_within_margin)
     }
+}
+
+/// The side to which B differs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Toward {
+    /// B is worse than A.
+    Slower,
+    /// B is better than A.
+    Faster,
+}
+
+impl Toward {
+    /// Returns the word that reports print.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Slower => Comparability::Slower.as_str(),
+            Self::Faster => Comparability::Faster.as_str(),
+        }
+    }
+}
+
+/// What the interval of B / A says where no difference is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Leaning {
+    /// All of it is on one side of 1, and within the margin: too little to count.
+    WithinMargin(Toward),
+    /// All of it is on one side of 1, and it reaches beyond the margin: B is perhaps slower or
+    /// faster.
+    Perhaps(Toward),
+    /// It contains 1 and is within the margin.
+    Alike,
+    /// It contains 1 and reaches beyond the margin: a difference is possible.
+    Possible,
+    /// There is no interval.
+    TooFew,
+}
+
+impl Leaning {
+    /// Reads an interval of ratios.
+    pub fn read(better: Better, ci95: Option<[f64; 2]>, margin: f64) -> Self {
+        let Some(ends) = ci95 else { return Self::TooFew };
+        let toward = side_of_1(ends).map(|side| match side.is_gt() == (better == Better::Higher) {
+            true => Toward::Faster,
+            false => Toward::Slower,
+        });
+        match (toward, is_within(ends, margin)) {
+            (Some(toward), true) => Self::WithinMargin(toward),
+            (Some(toward), false) => Self::Perhaps(toward),
+            (None, true) => Self::Alike,
+            (None, false) => Self::Possible,
+        }
+    }
+
+    /// Returns true if the whole interval is within the margin, so that the two are alike.
+    pub fn is_within_margin(self) -> bool {
+        matches!(self, Self::WithinMargin(_) | Self::Alike)
+    }
+
+    /// Returns the side of 1 on which the whole interval is; `None` if it contains 1.
+    pub fn toward(self) -> Option<Toward> {
+        match self {
+            Self::WithinMargin(toward) | Self::Perhaps(toward) => Some(toward),
+            Self::Alike | Self::Possible | Self::TooFew => None,
+        }
+    }
+
+    /// Returns why no difference is shown.
+    pub fn why(self, better: Better, margin: Margin) -> String {
+        let of = format_percent(margin.share);
+        let side = match self.toward() {
+            Some(toward) if (toward == Toward::Faster) == (better == Better::Higher) => "above 1",
+            _ => "below 1",
+        };
+        match self {
+            Self::TooFew => "too few trials for an interval".to_owned(),
+            Self::Alike => format!("the interval contains 1 and is within the margin of {of}"),
+            Self::Possible => format!(
+                "the interval contains 1 and reaches beyond the margin of {of}: a difference is \
+                 possible"
+            ),
+            Self::WithinMargin(_) => {
+                let why = match margin.is_given {
+                    true => " that was given",
+                    false => ": two runs of one machine differ as much",
+                };
+                format!("the whole interval is {side}, but within the margin of {of}{why}")
+            }
+            Self::Perhaps(toward) => format!(
+                "the whole interval is {side}, but not beyond the margin of {of}: perhaps {}",
+                toward.as_str()
+            ),
+        }
+    }
+}
+
+/// A margin, and its source.
+#[derive(Debug, Clone, Copy)]
+pub struct Margin {
+    /// The margin as a share.
+    pub share: f64,
+    /// True if the user gave it (`--margin`).
+    pub is_given: bool,
 }
 
 fn is_within([low, high]: [f64; 2], margin: f64) -> bool {
@@ -90,29 +194,6 @@ fn side_of_1([low, high]: [f64; 2]) -> Option<Ordering> {
         () if high < 1.0 => Some(Ordering::Less),
         () if low > 1.0 => Some(Ordering::Greater),
         () => None,
-    }
-}
-
-/// Returns why an interval shows no difference.
-pub fn why_none_shown(ends: [f64; 2], margin: f64) -> String {
-    let of = format_percent(margin);
-    let side = match side_of_1(ends) {
-        Some(Ordering::Less) => "below 1",
-        _ => "above 1",
-    };
-    match (side_of_1(ends).is_some(), is_within(ends, margin)) {
-        (false, true) => format!("the interval contains 1 and is within the margin of {of}"),
-        (false, false) => format!(
-            "the interval contains 1 and reaches beyond the margin of {of}: a difference is possible"
-        ),
-        (true, true) => format!(
-            "the whole interval is {side}, but within the margin of {of}: two runs of one machine \
-             differ as much"
-        ),
-        (true, false) => format!(
-            "the whole interval is {side}, but not beyond the margin of {of}: a difference is \
-             possible"
-        ),
     }
 }
 

@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Better, ComparedFigure, Decision, FigureKind, Params, PerPrice, Ratio, Subsystem, Summary,
-    Timestamp, Unit, Verdict,
+    Better, ComparedFigure, Decision, FigureKind, Leaning, Params, PerPrice, Ratio, Subsystem,
+    Summary, Timestamp, Toward, Unit, Verdict,
 };
 
 /// Version of a comparison's shape.
@@ -217,6 +217,16 @@ impl ComparedPoint {
         Comparability::BY_WEIGHT.into_iter().find(either).unwrap_or(headline)
     }
 
+    /// Returns that it is perhaps slower, or else perhaps faster, without a shown difference.
+    pub fn perhaps(&self) -> Option<Toward> {
+        let figures = || self.headline.iter().chain(&self.delivered);
+        let is = |toward: &Toward| {
+            figures().any(|f| f.leaning(self.better) == Some(Leaning::Perhaps(*toward)))
+        };
+        let is_open = self.change() == Comparability::NoDifferenceShown;
+        [Toward::Slower, Toward::Faster].into_iter().filter(|_| is_open).find(is)
+    }
+
     /// Returns true if A has a usable result.
     pub fn in_base(&self) -> bool {
         counts(self.a.as_ref())
@@ -309,8 +319,8 @@ pub enum Comparability {
     Slower,
     /// Chance or the margin may explain it.
     NoDifferenceShown,
-    /// The ratio of the two figures leads to another conclusion than the interval of the ratios of
-    /// their rounds, which does not hold it.
+    /// The ratio of the two figures and the interval of the ratios of their rounds lead to different
+    /// conclusions.
     Undecided,
     /// The two results cannot be compared.
     NotComparable,
@@ -318,9 +328,9 @@ pub enum Comparability {
 
 impl Comparability {
     /// The outcomes by their weight for a result of two figures: what fails a check, what is not
-    /// known, what is better, and what is alike.
+    /// known and so may be slower, what is better, and what is alike.
     pub const BY_WEIGHT: [Self; 5] =
-        [Self::Slower, Self::Undecided, Self::Faster, Self::NotComparable, Self::NoDifferenceShown];
+        [Self::Slower, Self::Undecided, Self::NotComparable, Self::Faster, Self::NoDifferenceShown];
 
     /// Returns true if a difference is shown.
     pub fn differs(self) -> bool {

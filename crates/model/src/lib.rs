@@ -68,7 +68,9 @@ mod work;
 mod workload;
 
 pub use ceiling::{Ceiling, Input, Provenance, Reliance};
-pub use compared_figure::{ComparedFigure, PerPrice, contradicts, margin_bounds, why_none_shown};
+pub use compared_figure::{
+    ComparedFigure, Leaning, Margin, PerPrice, Toward, contradicts, margin_bounds,
+};
 pub use comparison::{
     COMPARISON_SCHEMA, Comparability, ComparedPercentile, ComparedPoint, ComparedRow,
     ComparedSubsystem, Comparison, Difference, Number, Price, Side, comparison_schema,

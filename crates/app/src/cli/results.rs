@@ -77,10 +77,10 @@ pub struct CheckArgs {
     pub run: String,
     /// The baseline run, or last-good
     ///
-    /// A run file, its directory, its number in `proofmark history`, or last-good: the newest
-    /// earlier run of this machine in the history that has no invalid result, and none that is slower
-    /// than in the good run before it. Without a baseline in the history, or with an undecided
-    /// result, the exit status is 5
+    /// A run file, its directory, its number in `proofmark history`, or last-good: the newest good
+    /// earlier run of this machine in the history. A good run has no invalid result, and would not
+    /// fail a check against the good run before it. Without a baseline in the history, or with an
+    /// undecided result, the exit status is 5
     #[arg(long, value_name = "RUN", required_unless_present_any = ["require", "require_file"])]
     pub against: Option<String>,
     /// A condition, such as 'disk.fsync.p99<10ms'

@@ -17,7 +17,7 @@ use crate::formats;
 use crate::output::{deliver, unreadable};
 use crate::text::options_for;
 
-/// The word for the newest run of the history that is no slower than those before it.
+/// The word for the newest good run of the history.
 const LAST_GOOD: &str = "last-good";
 /// Maximum bytes of a file of requirements.
 const LARGEST_REQUIREMENTS: u64 = 1 << 20;

@@ -1,14 +1,15 @@
 //! The baseline `last-good` of `proofmark check`: the newest good earlier run of the same machine in
 //! the history.
 //!
-//! A run is good if no result is invalid, and none is slower than in the good run before it. So a
-//! run that `check` would reject is no baseline, and a slowdown that lasts fails every check. The
-//! runs themselves decide that: the history needs no record of checks.
+//! A run is good if no result is invalid, and a check against the good run before it would not fail:
+//! none is slower or gone, of those that the checked run has. So a slowdown that lasts fails every
+//! check. The runs themselves decide that: the history needs no record of checks.
 
 use std::path::Path;
 
 use anyhow::Result;
-use proofmark_model::{Comparability, PastRun, Run};
+use proofmark_judge::compare::in_both;
+use proofmark_model::{ComparedPoint, PastRun, Run};
 use proofmark_store::Filter;
 
 use super::compare::{ReadRun, compare_read};
@@ -34,10 +35,10 @@ pub(super) fn find(
         } else if past.verdicts.invalid > 0 {
             passed.invalid += 1;
         } else if let Some(found) = read(past, own, &path, &mut passed) {
-            if good.as_ref().is_some_and(|(_, base)| is_slower(&found, base, own, margin)) {
-                passed.slower += 1;
+            if good.as_ref().is_some_and(|(_, base)| fails(&found, base, own, margin)) {
+                passed.failed += 1;
             } else {
-                (good, passed.slower) = (Some((past, found)), 0);
+                (good, passed.failed) = (Some((past, found)), 0);
             }
         }
     }
@@ -49,23 +50,24 @@ pub(super) fn find(
             passed.words()
         )));
     };
-    let newer = match passed.slower {
+    let newer = match passed.failed {
         0 => String::new(),
-        1 => "; a newer run is slower".to_owned(),
-        n => format!("; {n} newer runs are slower"),
+        1 => "; a newer run is slower or lacks results".to_owned(),
+        n => format!("; {n} newer runs are slower or lack results"),
     };
     let started = past.started.display();
     say(&format!("proofmark: baseline: run {} of the history, {started}{newer}", past.id));
     Ok(Ok(found))
 }
 
-/// Returns true if a past run is slower than the good one before it, in a result that the checked
-/// run has too.
-fn is_slower(found: &ReadRun, base: &ReadRun, own: &ReadRun, margin: Option<f64>) -> bool {
+/// Returns true if a check of a past run against the good one before it would fail, by a result that
+/// the checked run has too.
+fn fails(found: &ReadRun, base: &ReadRun, own: &ReadRun, margin: Option<f64>) -> bool {
     let comparison = compare_read([base, found], 'B', [None, None], margin);
-    let slower = comparison.points.iter().filter(|p| p.change() == Comparability::Slower);
-    let own = &own.run.measurements;
-    slower.into_iter().any(|p| own.iter().any(|m| m.workload == p.workload && m.params == p.params))
+    let shared = in_both(&base.run, &own.run);
+    let is_shared =
+        |p: &ComparedPoint| shared.iter().any(|m| m.workload == p.workload && m.params == p.params);
+    comparison.points.iter().any(|p| p.fails() && is_shared(p))
 }
 
 /// Earlier runs that are no baseline, by the reason.
@@ -75,8 +77,8 @@ struct Passed {
     invalid: usize,
     unreadable: usize,
     nothing_in_common: usize,
-    /// Those after the newest good one.
-    slower: usize,
+    /// Those after the newest good one that would fail a check against it.
+    failed: usize,
 }
 
 impl Passed {

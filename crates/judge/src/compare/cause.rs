@@ -3,13 +3,14 @@
 //! A cause is named only if its size can explain the difference (`effect`): 3 % of the clock costs
 //! no load 16 %. Sizes are those of factors, so they add up as logarithms. The causes named together
 //! explain at least half of the difference, each at least a quarter. What is smaller only differs.
-//! A limit that the worse result reached, and the better one exceeds, is the cause alone.
+//! If the known sizes do not explain it, a finding of unknown size is named as a possible cause. A
+//! limit that the worse result reached, and the better one exceeds, is the cause alone.
 
 use std::borrow::Cow;
 
 use proofmark_model::{Better, FigureKind, Finding, Measurement, Severity, check_id};
 
-use super::effect::{self, share};
+use super::effect::{self, Effect, share};
 use crate::checks;
 use crate::checks::weight::LEFT_OUT;
 use crate::statistics::median_over;
@@ -61,8 +62,14 @@ pub(super) struct Causes {
 /// A candidate for the cause.
 struct Candidate {
     text: String,
-    /// Logarithm of the largest factor that it explains; `None` if its size is unknown.
-    effect: Option<f64>,
+    effect: Effect,
+}
+
+impl Candidate {
+    /// The text where the effect is not known to be large enough.
+    fn possible(self) -> String {
+        format!("{} (a possible cause: its effect is not known)", self.text)
+    }
 }
 
 /// Returns the causes of a difference, for the worse side and the better one.
@@ -76,37 +83,63 @@ pub(super) fn find(
         return Causes { named: limit, too_small: Vec::new() };
     }
     let windows = figure.windows;
-    let findings = one_sided(w, o, windows).into_iter().map(|f| Candidate {
+    let clocks = median_clock(w).zip(median_clock(o));
+    // The clocks that both measured include what one lost.
+    let is_counted = |f: &&Finding| clocks.is_none() || f.check != check_id::CLOCK_DROP;
+    let findings = one_sided(w, o, windows).into_iter().filter(is_counted).map(|f| Candidate {
         text: format!("in {name} {}", about(f, windows)),
         effect: effect::of_finding(f, w, o),
     });
-    let all: Vec<Candidate> = findings.chain(clock(worse, better)).collect();
-    let (large, small): (Vec<Candidate>, Vec<Candidate>) =
-        all.into_iter().partition(|c| c.effect.is_none_or(|e| e >= EACH * figure.log));
-    let together: Option<f64> = large.iter().map(|c| c.effect).sum();
-    let explain = together.is_none_or(|sum| sum >= TOGETHER * figure.log) && !large.is_empty();
-    let (named, small) = match explain {
-        true => (large, small),
-        false => (Vec::new(), large.into_iter().chain(small).collect()),
-    };
-    let texts = |all: Vec<Candidate>| all.into_iter().map(|c| c.text).take(MOST_SHOWN);
-    let mut named: Vec<String> = texts(named).collect();
+    let clock = clocks.and_then(|(slow, fast)| clock([name, other], slow, fast));
+    let (mut named, too_small) = explain(findings.chain(clock).collect(), figure.log);
     if named.is_empty() {
         let caveat = one_sided(o, w, windows).into_iter().find(|f| f.severity >= Severity::Suspect);
         named.extend(caveat.map(|f| format!("{other} itself is suspect: {}", about(f, windows))));
     }
-    Causes { named: named.join("; "), too_small: texts(small).collect() }
+    Causes { named: named.join("; "), too_small }
+}
+
+/// Divides candidates for a difference of that size into those to name, and those that are too
+/// small. Where the known effects explain it, they are the cause; else it may be one that has no
+/// bound.
+fn explain(all: Vec<Candidate>, log: f64) -> (Vec<String>, Vec<String>) {
+    let (large, rest): (Vec<Candidate>, Vec<Candidate>) =
+        all.into_iter().partition(|c| c.effect.log >= EACH * log);
+    let (open, small): (Vec<Candidate>, Vec<Candidate>) =
+        rest.into_iter().partition(|c| !c.effect.is_bounded);
+    let known: f64 = large.iter().map(|c| c.effect.log).sum();
+    let is_open = !open.is_empty() || large.iter().any(|c| !c.effect.is_bounded);
+    let texts = |all: Vec<Candidate>| all.into_iter().map(|c| c.text).collect::<Vec<_>>();
+    let (mut named, mut small) = match () {
+        () if known >= TOGETHER * log => (texts(large), texts(small)),
+        () if is_open => {
+            let mark = |c: Candidate| if c.effect.is_bounded { c.text } else { c.possible() };
+            let (bounded, unbounded): (Vec<Candidate>, Vec<Candidate>) =
+                large.into_iter().chain(open).partition(|c| c.effect.is_bounded);
+            (bounded.into_iter().chain(unbounded).map(mark).collect(), texts(small))
+        }
+        () => (Vec::new(), texts(large.into_iter().chain(small).collect())),
+    };
+    named.truncate(MOST_SHOWN);
+    small.truncate(MOST_SHOWN);
+    (named, small)
 }
 
 /// The limit that the worse result reached and the better one exceeds by enough: that of a cgroup,
 /// a declared one, or that of a link.
 fn limit((name, w): (char, &Measurement), o: &Measurement, figure: Differing) -> Option<String> {
     let (ceiling, bottleneck) = (w.ceiling.as_ref()?, w.bottleneck.as_ref()?);
-    let is_limit = effect::LIMITS.contains(&&*ceiling.id)
-        || bottleneck.resource == effect::QUOTA && !figure.windows;
+    let is_quota = bottleneck.resource == effect::QUOTA;
+    let explained = match is_quota {
+        true if figure.windows => return None,
+        // The ceiling is also that of the cores, which may differ.
+        true => effect::of_quotas(w, o)?,
+        false => f64::INFINITY,
+    };
+    let is_limit = is_quota || effect::LIMITS.contains(&&*ceiling.id);
     let reached = w.efficiency? >= effect::REACHED && w.better == Better::Higher;
     let better = o.summary.as_ref()?.figure(figure.kind).value?;
-    let explained = (better / ceiling.value).ln();
+    let explained = explained.min((better / ceiling.value).ln());
     (is_limit && reached && explained >= TOGETHER * figure.log)
         .then(|| format!("in {name} the limit is {}: {}", bottleneck.resource, bottleneck.evidence))
 }
@@ -158,19 +191,12 @@ fn more(f: &Finding, other: &Finding) -> bool {
     }
 }
 
-/// Returns a lower clock as a candidate, if both sides measured theirs.
-fn clock(worse: (char, &Measurement), better: (char, &Measurement)) -> Option<Candidate> {
-    let (slow, fast) = (median_clock(worse.1)?, median_clock(better.1)?);
+/// Returns a lower clock of the first of two runs as a candidate.
+fn clock([name, other]: [char; 2], slow: f64, fast: f64) -> Option<Candidate> {
     (slow < fast * (1.0 - CLOCK)).then(|| {
-        let ghz = |hz: f64| format!("{:.2} GHz", hz / 1e9);
-        let text = format!(
-            "in {} the cores ran at {}, in {} at {}",
-            worse.0,
-            ghz(slow),
-            better.0,
-            ghz(fast)
-        );
-        Candidate { text, effect: Some((fast / slow).ln()) }
+        let [slow_ghz, fast_ghz] = [slow, fast].map(|hz| format!("{:.2} GHz", hz / 1e9));
+        let text = format!("in {name} the cores ran at {slow_ghz}, in {other} at {fast_ghz}");
+        Candidate { text, effect: Effect::bounded((fast / slow).ln()) }
     })
 }
 

@@ -85,6 +85,11 @@ impl Margins {
         Self { requested, margins: Subsystem::KNOWN.iter().copied().map(margins).collect() }
     }
 
+    /// Returns true if the user gave the margin.
+    pub(super) fn is_given(&self) -> bool {
+        self.requested.is_some()
+    }
+
     fn at_most(&self, subsystem: Subsystem, most: f64) -> f64 {
         let [base, spread] = self.margins.get(&subsystem).copied().unwrap_or_default();
         self.requested.unwrap_or_else(|| base.max(spread.min(most)))

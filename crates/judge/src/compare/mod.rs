@@ -32,8 +32,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proofmark_model::{
     Better, COMPARISON_SCHEMA, Comparability, ComparedFigure, ComparedPoint, ComparedRow,
-    Comparison, MainResult, Measurement, Number, Price, Run, Side, Subsystem, clean, clean_excerpt,
-    contradicts, margin_bounds,
+    Comparison, MainResult, Margin, Measurement, Number, Price, Run, Side, Subsystem, clean,
+    clean_excerpt, contradicts, margin_bounds,
 };
 
 use crate::words::counted;
@@ -44,7 +44,6 @@ pub use facts::changes;
 use margin::{Margins, Speed};
 use names::Names;
 use pairs::{Match, Pair};
-use rank::FEWEST;
 use reason::JudgedFigure;
 
 /// Most characters of a reason.
@@ -117,6 +116,17 @@ pub fn compare(a: Named, b: Named, options: Options) -> Comparison {
         differences: facts.iter().map(|f| f.difference.clone()).collect(),
         points,
     }
+}
+
+/// Returns the results of A that B has too, as [`compare`] matches them.
+pub fn in_both<'a>(a: &'a Run, b: &'a Run) -> Vec<&'a Measurement> {
+    let (runs, letters) = ([a, b], ['A', 'B']);
+    let matched = instruction_sets::by_best(runs, letters, pairs::pairs(runs, letters));
+    let both = matched.pairs.into_iter().filter_map(|pair| match pair {
+        Pair::Both(m, ..) => Some(m),
+        Pair::OnlyA(_) | Pair::OnlyB(_) => None,
+    });
+    both.collect()
 }
 
 fn side(named: Named) -> Side {
@@ -255,12 +265,19 @@ impl Judge<'_> {
     /// Judges one figure.
     fn judge(&self, compared: &Compared, figure: &Figured, margins: &Margins) -> JudgedFigure {
         let (a, b, estimate) = (compared.a, compared.b, &figure.estimate);
-        let margin = margins.for_result(a, b, figure);
+        let share = margins.for_result(a, b, figure);
+        let margin = Margin { share, is_given: margins.is_given() };
         let (outcome, why) = self.decide(compared, figure, margin, margins.hidden(a, b, figure));
         let compared = outcome != Comparability::NotComparable;
-        let resolution = resolution(a.better, figure, margin).filter(|_| compared);
-        let (value, ratio) = (figure.value, estimate.ratio.clone());
-        let compared_figure = ComparedFigure { value, ratio, margin, resolution, outcome };
+        let resolution = resolution(a.better, figure, share).filter(|_| compared);
+        let compared_figure = ComparedFigure {
+            value: figure.value,
+            ratio: estimate.ratio.clone(),
+            margin: share,
+            margin_given: margin.is_given,
+            resolution,
+            outcome,
+        };
         let ends = estimate.ends;
         JudgedFigure { kind: figure.kind, better: a.better, figure: compared_figure, ends, why }
     }
@@ -271,7 +288,7 @@ impl Judge<'_> {
         &self,
         compared: &Compared,
         figure: &Figured,
-        margin: f64,
+        margin: Margin,
         hidden: Option<f64>,
     ) -> (Comparability, String) {
         let (a, b, estimate) = (compared.a, compared.b, &figure.estimate);
@@ -285,15 +302,14 @@ impl Judge<'_> {
             };
             let ([of_a, of_b], [letter_a, letter_b]) = (figure.counts, letters);
             let reason = format!(
-                "{} in {letter_a} and {} in {letter_b} are too few to judge; take at least {FEWEST} \
-                 each, for an interval 4",
+                "{} in {letter_a} and {} in {letter_b} are too few to judge",
                 many(a, of_a),
                 many(b, of_b)
             );
             return (Comparability::NotComparable, reason);
         };
-        let beyond = beyond([low, high], margin);
-        if is_undecided(figure.value, [low, high], margin) {
+        let beyond = beyond([low, high], margin.share);
+        if is_undecided(figure.value, [low, high], margin.share) {
             return (Comparability::Undecided, reason::undecided(a, figure, [low, high]));
         }
         let Some(side) = beyond else {
@@ -301,7 +317,7 @@ impl Judge<'_> {
                 Some(taken) => (Comparability::NotComparable, reason::both_disturbed(taken)),
                 None => (
                     Comparability::NoDifferenceShown,
-                    reason::within(estimate, [low, high], margin),
+                    reason::within(a.better, estimate, [low, high], margin),
                 ),
             };
         };

@@ -1,8 +1,10 @@
 //! Percentiles of the times of single operations.
 //!
 //! A rate may stay while the slowest operations take far longer, so both runs' percentiles are
-//! shown. They are not judged: operations of one trial share its disturbances, so that their number
-//! gives no interval for the difference between two runs.
+//! shown. They are not judged. Operations of one trial share its disturbances, so their number gives
+//! no interval. A percentile's own interval (`ci95`) is over the trials of one run: it does not hold
+//! what two runs of one machine differ by. For figures a margin covers that (`margin`), from targets
+//! of precision that percentiles do not have, and from the spread of many results.
 
 use proofmark_model::{ComparedPercentile, Latency, Measurement};
 

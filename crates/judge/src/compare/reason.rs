@@ -2,8 +2,8 @@
 //! together.
 
 use proofmark_model::{
-    Better, Comparability, ComparedFigure, FigureKind, Measurement, format_factor, format_percent,
-    margin_bounds, why_none_shown,
+    Better, Comparability, ComparedFigure, FigureKind, Leaning, Margin, Measurement, format_factor,
+    format_percent, margin_bounds,
 };
 
 use super::comparable::Figured;
@@ -86,15 +86,14 @@ pub(super) fn both(headline: &JudgedFigure, delivered: Option<&JudgedFigure>) ->
     }
 }
 
-/// The reason why the comparison is undecided: the figures contradict the pairs that they are made
-/// of.
+/// The reason why the comparison is undecided: the two ratios.
 pub(super) fn undecided(a: &Measurement, figure: &Figured, [low, high]: [f64; 2]) -> String {
     let [value, pairs, low, high] =
         [figure.value, figure.estimate.ratio.median, low, high].map(format_factor);
     let what = if a.has_rounds() { "rounds" } else { "trials" };
     format!(
-        "the figures give {value}, but all pairs of {what} {pairs} ({low} to {high}): a few {what} \
-         make one of the figures; repeat both runs on a quiet machine (--wait-quiet) or with more {what}"
+        "the ratio of the figures is {value}, but the median ratio over all pairs of {what} {pairs} \
+         ({low} to {high})"
     )
 }
 
@@ -109,13 +108,19 @@ pub(super) fn both_disturbed(taken: f64) -> String {
 }
 
 /// The reason why no difference is shown. So few trials that they have no interval have a range.
-pub(super) fn within(estimate: &RatioEstimate, [low, high]: [f64; 2], margin: f64) -> String {
-    if let Some(ends) = estimate.ratio.ci95 {
-        return why_none_shown(ends, margin);
+pub(super) fn within(
+    better: Better,
+    estimate: &RatioEstimate,
+    [low, high]: [f64; 2],
+    margin: Margin,
+) -> String {
+    if estimate.ratio.ci95.is_some() {
+        let leaning = Leaning::read(better, estimate.ratio.ci95, margin.share);
+        return leaning.why(better, margin);
     }
     let why = match low <= 1.0 && 1.0 <= high {
         true => "contains 1",
         false => "reaches into the margin",
     };
-    format!("the range of so few trials {why} (margin {})", format_percent(margin))
+    format!("the range of so few trials {why} (margin {})", format_percent(margin.share))
 }

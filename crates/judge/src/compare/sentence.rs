@@ -9,8 +9,8 @@
 use std::collections::BTreeSet;
 
 use proofmark_model::{
-    Better, Comparability, ComparedFigure, ComparedPoint, FigureKind, Number, PerPrice, Side,
-    Subsystem, Verdict, and_list, clean_excerpt, counted,
+    Better, Comparability, ComparedFigure, ComparedPoint, FigureKind, Leaning, Number, PerPrice,
+    Side, Subsystem, Toward, Verdict, and_list, clean_excerpt, counted,
 };
 
 /// Most characters of the list of instruction sets.
@@ -52,11 +52,9 @@ enum Said {
     Differs(f64, FigureKind),
     /// The interval is within the margin.
     Alike(f64, FigureKind),
-    /// The interval reaches beyond the margin, and B is worse in all of it.
-    PerhapsSlower,
-    /// The same, and B is better in all of it.
-    PerhapsFaster,
-    /// The interval contains 1 and reaches beyond the margin.
+    /// The interval reaches beyond the margin, and B is worse or better in all of it.
+    Perhaps(Toward),
+    /// The interval contains 1 and reaches beyond the margin, or there is none.
     Possible,
     Undecided,
     LeftOut,
@@ -76,21 +74,10 @@ impl Said {
         match p.deciding() {
             _ if p.undecided() => Self::Undecided,
             Some((kind, figure)) if figure.outcome.differs() => Self::Differs(figure.value, kind),
-            _ if figures.iter().all(|(_, f)| f.is_within_margin()) => {
+            _ if figures.iter().all(|(_, f)| is_within_margin(p, f)) => {
                 Self::Alike(last.value, last_kind)
             }
-            _ => Self::perhaps(p, figures.map(|(_, f)| f)),
-        }
-    }
-
-    /// What figures say that are not both within the margin.
-    fn perhaps(p: &ComparedPoint, figures: [&ComparedFigure; 2]) -> Self {
-        let reaching = figures.iter().filter(|f| !f.is_within_margin());
-        let leans: Vec<Comparability> = reaching.filter_map(|f| lean(p.better, f)).collect();
-        match () {
-            () if leans.contains(&Comparability::Slower) => Self::PerhapsSlower,
-            () if leans.contains(&Comparability::Faster) => Self::PerhapsFaster,
-            () => Self::Possible,
+            _ => p.perhaps().map_or(Self::Possible, Self::Perhaps),
         }
     }
 
@@ -142,19 +129,13 @@ impl<'a> Part<'a> {
         any.then(|| format!("{} of {a}'s {what}{}", range(&ratios), self.named(ratios.len())))
     }
 
-    /// Returns `memory`, or `memory (2 of 3 results)` where so many of them count.
     fn named(&self, counted: usize) -> String {
-        match self.said.len() {
-            n if counted < n => format!("{} ({counted} of {n} results)", self.word),
-            _ => self.word.to_owned(),
-        }
+        of_results(self.word, counted, self.said.len())
     }
 
     /// Returns true if that is said of it, and no result says more.
     fn is_open(&self, said: Said) -> bool {
-        let more = self.count(|s| {
-            s.figure().is_some() || matches!(s, Said::PerhapsSlower | Said::PerhapsFaster)
-        });
+        let more = self.count(|s| s.figure().is_some() || matches!(s, Said::Perhaps(_)));
         let open = [Said::Undecided, Said::Possible];
         let first = open.into_iter().find(|one| self.count(|s| s == one) > 0);
         more == 0 && first.unwrap_or(Said::LeftOut) == said
@@ -181,13 +162,8 @@ impl<'a> Part<'a> {
     }
 }
 
-/// Returns the side to which a figure leans that shows no difference.
-fn lean(better: Better, figure: &ComparedFigure) -> Option<Comparability> {
-    let is_higher = figure.leans()?.is_gt();
-    Some(match is_higher == (better == Better::Higher) {
-        true => Comparability::Faster,
-        false => Comparability::Slower,
-    })
+fn is_within_margin(p: &ComparedPoint, figure: &ComparedFigure) -> bool {
+    figure.leaning(p.better).is_some_and(Leaning::is_within_margin)
 }
 
 /// Returns what B delivers and what it reaches undisturbed, where it does not differ, and where that
@@ -211,7 +187,8 @@ fn speeds(parts: &[Part], a: char, b: char) -> Option<String> {
         let n = p.count(|said| said.figure().is_some());
         (n > 0).then(|| p.named(n))
     });
-    let perhaps = |said| {
+    let perhaps = |toward| {
+        let said = Said::Perhaps(toward);
         let each = parts.iter().filter_map(move |p| {
             let n = p.count(|s| *s == said);
             (n > 0).then(|| p.named(n))
@@ -227,8 +204,8 @@ fn speeds(parts: &[Part], a: char, b: char) -> Option<String> {
     let sentences: [(Option<String>, [&str; 2], [&str; 2]); 7] = [
         (shown, ["", ""], ["", ""]),
         (list(alike), [&none, ""], ["no difference shown in ", ""]),
-        (perhaps(Said::PerhapsSlower), [&is_perhaps("slower"), ""], ["perhaps slower in ", ""]),
-        (perhaps(Said::PerhapsFaster), [&is_perhaps("faster"), ""], ["perhaps faster in ", ""]),
+        (perhaps(Toward::Slower), [&is_perhaps("slower"), ""], ["perhaps slower in ", ""]),
+        (perhaps(Toward::Faster), [&is_perhaps("faster"), ""], ["perhaps faster in ", ""]),
         (
             words(Said::Possible),
             [&none, ", but one is possible"],
@@ -261,31 +238,76 @@ fn list(each: impl Iterator<Item = String>) -> Option<String> {
     Some(and_list(each.collect::<Vec<_>>())).filter(|all| !all.is_empty())
 }
 
-/// Returns `per unit of money B delivers 1.4 of A's CPU`, of the rates that count and whose ratio per
-/// unit of money is decided: it may be where that of the figures is not. Times and clocks have no
-/// such figure.
+/// Returns `per unit of money B delivers 1.4 of A's CPU, and is perhaps slower in memory`, of the
+/// rates that count: what the ratio per unit of money shows, which the figures may leave open. Times
+/// and clocks have no such figure.
 fn per_price(parts: &[Part], a: &Side, b: &Side) -> Option<String> {
     a.price.as_ref().and(b.price.as_ref())?;
-    let each = parts.iter().filter_map(|part| {
-        let rates = || part.said.iter().map(|(p, _)| p).filter(|p| is_rate(p));
-        let counted = rates().filter(|p| why_left_out(p).is_none());
-        let figures = counted.filter_map(|p| p.per_price.as_ref()).filter(|m| m.is_decided());
-        let figures: Vec<&PerPrice> = figures.collect();
-        let values: Vec<f64> = figures.iter().map(|figure| figure.value).collect();
-        let delivered = figures.iter().all(|figure| figure.figure == FigureKind::Delivered);
-        let of = match rates().count() {
-            n if values.len() < n => format!(" ({} of {n} results)", values.len()),
-            _ => String::new(),
-        };
-        let text = || format!("{} of {}'s {}{of}", range(&values), a.letter, part.word);
-        (!values.is_empty()).then(|| (text(), delivered))
-    });
-    let (each, delivered): (Vec<String>, Vec<bool>) = each.unzip();
-    let verb = if delivered.iter().all(|is| *is) { "delivers" } else { "has" };
-    Some(match each.is_empty() {
+    let all: Vec<Priced> = parts.iter().map(Priced::collect).collect();
+    let decided: Vec<String> = all.iter().filter_map(|part| part.range(a.letter)).collect();
+    let is_delivered =
+        all.iter().flat_map(|part| part.decided()).all(|m| m.figure == FigureKind::Delivered);
+    let verb = if is_delivered { "delivers" } else { "has" };
+    let shown = (!decided.is_empty()).then(|| format!("{verb} {}", and_list(&decided)));
+    let than = if shown.is_some() { String::new() } else { format!("than {} ", a.letter) };
+    let perhaps = |toward: Toward| {
+        let places = list(all.iter().filter_map(|part| part.perhaps(toward)))?;
+        Some(format!("perhaps {} {than}in {places}", toward.as_str()))
+    };
+    let perhaps = list([Toward::Slower, Toward::Faster].into_iter().filter_map(perhaps));
+    let perhaps = perhaps.map(|all| format!("is {all}"));
+    let says: Vec<String> = shown.into_iter().chain(perhaps).collect();
+    Some(match says.is_empty() {
         true => "nothing is decided per unit of money".to_owned(),
-        false => format!("per unit of money {} {verb} {}", b.letter, and_list(&each)),
+        false => format!("per unit of money {} {}", b.letter, says.join(", and ")),
     })
+}
+
+/// The rates of a subsystem that count, per unit of money.
+struct Priced<'a> {
+    word: &'static str,
+    /// Number of its rates, with those that do not count.
+    rates: usize,
+    figures: Vec<&'a PerPrice>,
+}
+
+impl<'a> Priced<'a> {
+    fn collect(part: &Part<'a>) -> Self {
+        let rates = || part.said.iter().map(|(p, _)| *p).filter(|p| is_rate(p));
+        let counted = rates().filter(|p| why_left_out(p).is_none());
+        let figures = counted.filter_map(|p| p.per_price.as_ref()).collect();
+        Self { word: part.word, rates: rates().count(), figures }
+    }
+
+    fn decided(&self) -> impl Iterator<Item = &'a PerPrice> {
+        self.figures.iter().copied().filter(|m| m.is_decided())
+    }
+
+    /// Returns `1.4 of A's CPU (1 of 2 results)`; `None` if none is decided.
+    fn range(&self, a: char) -> Option<String> {
+        let values: Vec<f64> = self.decided().map(|m| m.value).collect();
+        let named = self.named(values.len());
+        (!values.is_empty()).then(|| format!("{} of {a}'s {named}", range(&values)))
+    }
+
+    /// Returns `CPU (1 of 2 results)`, where results are perhaps slower or faster.
+    fn perhaps(&self, toward: Toward) -> Option<String> {
+        let is_perhaps = |m: &&&PerPrice| m.leaning() == Some(Leaning::Perhaps(toward));
+        let n = self.figures.iter().filter(is_perhaps).count();
+        (n > 0).then(|| self.named(n))
+    }
+
+    fn named(&self, counted: usize) -> String {
+        of_results(self.word, counted, self.rates)
+    }
+}
+
+/// Returns `memory`, or `memory (2 of 3 results)` where so many of them count.
+fn of_results(word: &str, counted: usize, all: usize) -> String {
+    match counted < all {
+        true => format!("{word} ({counted} of {all} results)"),
+        false => word.to_owned(),
+    }
 }
 
 /// Returns true if the result may have a figure per unit of money.

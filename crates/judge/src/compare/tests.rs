@@ -2,9 +2,12 @@
 
 mod causes;
 mod figures;
+mod instruction_sets;
 mod judged;
+mod margins;
 mod matching;
 mod percentiles;
+mod prices;
 mod sentence;
 
 use proofmark_model::{
@@ -104,36 +107,6 @@ fn a_run_and_itself_do_not_differ() {
 }
 
 #[test]
-fn a_margin_of_half_means_below_half_the_speed() {
-    let half = Options { margin: Some(0.5) };
-    let a = run(vec![at(1.0)]);
-    for (factor, expected) in
-        [(0.52, NoDifferenceShown), (0.48, Slower), (1.9, NoDifferenceShown), (2.1, Faster)]
-    {
-        let b = run(vec![at(factor)]);
-        let c = compare(Named::new('A', "a", &a), Named::new('B', "b", &b), half);
-        assert_eq!(c.points[0].outcome(), expected, "{factor}: {:?}", c.points[0]);
-    }
-}
-
-#[test]
-fn three_percent_are_within_the_margin_and_a_requested_margin_shows_them() {
-    let b = with(healthy(), |_, m| scaled(m, 0.97));
-    let (a, strict) = (healthy(), Options { margin: Some(0.01) });
-    let c = compared(&a, &b);
-    assert!(outcomes(&c).iter().all(|o| *o == NoDifferenceShown), "{c:?}");
-    assert!(c.points[0].reason.contains("within the margin"), "{}", c.points[0].reason);
-    let c = compare(Named::new('A', "a", &a), Named::new('B', "b", &b), strict);
-    for p in &c.points {
-        let expected = match p.better {
-            Better::Higher => Slower,
-            Better::Lower => Faster,
-        };
-        assert_eq!((p.outcome(), p.headline.as_ref().unwrap().margin), (expected, 0.01), "{p:?}");
-    }
-}
-
-#[test]
 fn half_the_speed_under_a_quota_is_slower_with_the_cause() {
     let mut b = with(healthy(), |_, m| {
         let factor = if m.better == Better::Higher { 0.5 } else { 2.0 };
@@ -153,119 +126,6 @@ fn half_the_speed_under_a_quota_is_slower_with_the_cause() {
     let back = compared(&b, &healthy());
     assert!(outcomes(&back).iter().all(|o| *o == Faster));
     assert!(back.points[0].reason.contains("in A throttled"), "{}", back.points[0].reason);
-}
-
-#[test]
-fn half_of_the_points_that_lost_a_part_are_not_taken_for_noise() {
-    type Lost = fn(usize, &Measurement) -> bool;
-    let two_threads: Lost = |_, m| m.params.threads() == 2;
-    let sweeps = || (0..10).flat_map(|i| [1, 2].map(|t| sweep("read", t, 4096 << i))).collect();
-    for (name, all, lost, factor, check) in [
-        ("under a quota", healthy(), two_threads, 0.7, Some("throttled")),
-        // The largest spread that counts as noise.
-        ("nothing hides a factor of two", healthy(), |i, _| i % 2 == 0, 0.5, None),
-        // No finding, and trials that vary far less.
-        ("a thread count", run(sweeps()), two_threads, 0.7, None),
-        ("other halves, of as many threads", run(sweeps()), |i, _| i % 4 < 2, 0.7, None),
-    ] {
-        let b = with(all.clone(), |i, m| match (lost(i, &m), check) {
-            (true, Some(check)) => suspect(scaled(m, factor), check, 0.5),
-            (true, None) => scaled(m, factor),
-            (false, _) => m,
-        });
-        for (i, p) in compared(&all, &b).points.iter().enumerate() {
-            let m = &all.measurements[i];
-            let enough = p.workload.starts_with("cpu") || p.workload == "memory.sweep";
-            if enough || check.is_some() {
-                assert_eq!(p.outcome() == Slower, lost(i, m), "{name}: {p:?}");
-            }
-        }
-    }
-}
-
-#[test]
-fn an_unexplained_difference_is_reported_with_the_facts_that_differ() {
-    expect(at(1.0), at(0.7), Slower, "no finding and no fact");
-    let mut b = run(vec![at(0.7)]);
-    b.host.os.kernel = Probe::known("Linux 7.1".into(), "uname");
-    let c = compared(&run(vec![flops(1)]), &b);
-    assert!(c.points[0].reason.contains("kernel unknown in A, Linux 7.1 in B"), "{c:?}");
-    let placed = |name: &str, m: Measurement| {
-        let mut run = run(vec![m]);
-        run.cpu_placements =
-            vec![CpuPlacement { name: name.into(), share: 1.0, ..CpuPlacement::default() }];
-        run
-    };
-    let slow = scaled(stream("triad", 2), 0.5);
-    let c = compared(&placed("near (84 ns)", stream("triad", 2)), &placed("SMT siblings", slow));
-    let says = "vCPU placement near (84 ns) 100.0 % in A, SMT siblings 100.0 % in B";
-    assert!(c.points[0].reason.contains(says), "{}", c.points[0].reason);
-    let clocked = each_condition(at(0.7), |_, c| c.clock_hz = Some(2.8e9));
-    expect(at(1.0), clocked, Slower, "in B the cores ran at 2.80 GHz, in A at 4.00 GHz");
-    expect(suspect(at(1.0), "in_cache", 0.2), at(0.7), Slower, "A itself is suspect: in_cache");
-}
-
-#[test]
-fn a_cause_on_both_sides_explains_nothing_unless_one_has_far_more() {
-    let stolen = |factor, share| suspect(at(factor), "steal", share);
-    expect(stolen(1.0, 0.05), stolen(0.7, 0.06), Slower, "no finding");
-    expect(stolen(1.0, 0.05), stolen(0.7, 0.3), Slower, "in B steal took 30 %");
-    // A finding that trials differ is no cause if there is another.
-    let fell = suspect(at(0.7), "falling_rate", 0.3);
-    expect(at(1.0), fell.clone(), Slower, "^in B falling_rate took 30 %$");
-    expect(at(1.0), suspect(fell.clone(), "steal", 0.3), Slower, "^in B steal took 30 %$");
-    // The evidence counts, not its severity in either run.
-    let noted = |m, check| found(m, check, Severity::Note, 0.3);
-    expect(at(1.0), noted(fell, "steal"), Slower, "^in B steal took 30 %$");
-    let lower = suspect(at(0.7), "clock_drop", 0.3);
-    expect(noted(at(1.0), "clock_drop"), lower, Slower, "^no finding");
-}
-
-#[test]
-fn time_taken_on_both_sides_widens_the_margin() {
-    let taken = |factor, share| suspect(at(factor), "other_cpu", share);
-    expect(taken(1.0, 0.3), taken(0.75, 0.3), NoDifferenceShown, "");
-    expect(taken(1.0, 0.3), taken(0.5, 0.3), Slower, "");
-    expect(at(1.0), taken(0.7, 0.4), Slower, "");
-    // If taken time could hide a factor of more than 1.5, "no difference" is not shown.
-    // The same if it is a note: the trials include that time even within the interval.
-    let noted = |factor, share| found(at(factor), "other_cpu", Severity::Note, share);
-    expect(noted(1.0, 0.3), noted(0.75, 0.3), NoDifferenceShown, "");
-    let both = "^both were disturbed: other programs took at least 40.0 %";
-    expect(taken(1.0, 0.4), taken(0.7, 0.4), NotComparable, both);
-    for (share, factor) in [(0.4, "1.67$"), (0.5, "2.00$"), (0.75, "4.00$")] {
-        let hides = format!("enough to hide a factor of {factor}");
-        expect(taken(1.0, share), taken(0.7, share), NotComparable, &hides);
-    }
-    assert_eq!(one(taken(1.0, 0.4), taken(0.7, 0.4)).headline.unwrap().resolution, None);
-    expect(taken(1.0, 0.4), taken(0.2, 0.4), Slower, "");
-}
-
-#[test]
-fn noise_between_runs_is_no_difference() {
-    // Runs whose results are each shifted by up to 15 %, as two runs of a busy machine are.
-    let noise = [0.0, 0.12, -0.1, 0.05, -0.15, 0.08, -0.03, 0.15, -0.07, 0.02, 0.1, -0.12];
-    let points = || (0..12).map(|i| sweep("read", 1, 4096 << i)).collect::<Vec<_>>();
-    let b = with(run(points()), |i, m| scaled(m, 1.0 + noise[i]));
-    let c = compared(&run(points()), &b);
-    assert!(outcomes(&c).iter().all(|o| *o == NoDifferenceShown), "{c:?}");
-    // Less of the same noise, and a common fall of 30 %: the spread is about the fall.
-    let b = with(run(points()), |i, m| scaled(m, 0.7 * (1.0 + 0.4 * noise[i])));
-    let c = compared(&run(points()), &b);
-    assert!(outcomes(&c).iter().all(|o| *o == Slower), "{c:?}");
-}
-
-#[test]
-fn a_wide_interval_widens_the_margin() {
-    let wide = |factor: f64| {
-        let mut m = at(factor);
-        let s = m.summary.as_mut().unwrap();
-        proofmark_model::testing::restate(s, s.value(), Some([s.value() * 0.85, s.value() * 1.15]));
-        m
-    };
-    expect(wide(1.0), wide(0.5), Slower, "");
-    expect(wide(1.0), wide(0.8), NoDifferenceShown, "");
-    expect(at(1.0), at(0.8), Slower, "");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use proofmark_model::{ComparedPoint, Comparison, FigureKind, Side, format_factor};
 
 use super::points::BELOW;
-use super::verdict::Tally;
+use super::verdict::{self, Tally};
 use super::view::{alike, together};
 use super::words::{contradiction, failure, interval, margin, point, resolution};
 use crate::Options;
@@ -27,6 +27,10 @@ pub fn check(comparison: &Comparison, options: &Options) -> String {
     }
     for sentence in together(comparison, |p| p.in_base() && p.not_comparable()) {
         page.wrap("", 2, &format!("not judged {sentence}"));
+    }
+    let advice = [verdict::undecided_advice(comparison), verdict::too_few_advice(comparison)];
+    for sentence in advice.into_iter().flatten() {
+        page.wrap("", 0, sentence);
     }
     if let Some(why) = comparison.too_little() {
         page.wrap("", 2, &format!("? too little to pass: {why}"));

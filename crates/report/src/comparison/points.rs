@@ -7,7 +7,7 @@ use proofmark_model::{
 
 use super::words::{
     best_of_each, color, columns, contradiction, delivered, interval, margin, moved, other_figure,
-    outcome, point, title, why_none_shown,
+    outcome, title, why_none_shown,
 };
 use crate::view::{Audience, CellPicture, Columns, Entry, Scale, Table, Whisker, clean, joined};
 
@@ -19,7 +19,7 @@ pub const BELOW: &str = "  ";
 
 /// The results by the table that shows them.
 pub struct Points {
-    /// The main results of A.
+    /// The main results of A. Below, they are listed again only where all are.
     pub first: Vec<Line>,
     /// Slower results, then faster ones, farthest from 1 first.
     pub differing: Vec<Line>,
@@ -27,16 +27,18 @@ pub struct Points {
     pub alike: Vec<Line>,
     /// Their number.
     pub alike_results: usize,
-    /// Results whose figures and rounds contradict each other.
+    /// Undecided results.
     pub undecided: Vec<Line>,
     /// The axis of all drawings goes from 1 / reach to reach.
     reach: f64,
 }
 
 impl Points {
-    pub fn sort(c: &Comparison) -> Self {
+    /// Sorts the results. With `all`, main results are in two tables.
+    pub fn sort(c: &Comparison, all: bool) -> Self {
+        let listed = || c.points.iter().filter(|p| all || p.row.is_none());
         let mut differing: Vec<&ComparedPoint> =
-            c.points.iter().filter(|p| p.change().differs()).collect();
+            listed().filter(|p| p.change().differs()).collect();
         let far = |p: &ComparedPoint| {
             let figures = p.headline.iter().chain(moved(p));
             figures.map(|f| f.value.ln().abs()).fold(0.0, f64::max)
@@ -45,10 +47,10 @@ impl Points {
         differing.sort_by(|p, q| faster(p).cmp(&faster(q)).then(far(q).total_cmp(&far(p))));
         let mut first: Vec<&ComparedPoint> = c.points.iter().filter(|p| p.row.is_some()).collect();
         first.sort_by_key(|p| p.row.as_ref().map(|row| row.place));
-        let alike = c.points.iter().filter(|p| p.change() == Comparability::NoDifferenceShown);
-        let undecided = c.points.iter().filter(|p| p.undecided());
+        let alike = listed().filter(|p| p.change() == Comparability::NoDifferenceShown);
+        let undecided = listed().filter(|p| p.undecided());
         let mut all = Self {
-            first: first.into_iter().flat_map(Line::of_row).collect(),
+            first: first.into_iter().flat_map(Line::of_point).collect(),
             differing: differing.into_iter().flat_map(Line::of_point).collect(),
             alike_results: alike.clone().count(),
             alike: alike.flat_map(Line::of_point).collect(),
@@ -93,17 +95,9 @@ pub struct Line {
 }
 
 impl Line {
-    /// Takes a result, with its title on A's first screen if it is there, and its delivered figure
-    /// where that is another.
-    fn of_row(p: &ComparedPoint) -> Vec<Self> {
-        Self::lines(p, title(p))
-    }
-
+    /// Takes a result, and its delivered figure where that is another.
     fn of_point(p: &ComparedPoint) -> Vec<Self> {
-        Self::lines(p, point(p))
-    }
-
-    fn lines(p: &ComparedPoint, title: String) -> Vec<Self> {
+        let title = title(p);
         let direction = if p.better == Better::Lower { "lower is better" } else { "" };
         let headline = Self {
             // The figure's name, where it is not A's headline.
@@ -152,7 +146,7 @@ impl Line {
             interval: figure.and_then(|f| interval(f.ratio.ci95)),
             margin: figure.and_then(|f| margin(f.margin)),
             outcome: if p.gone() { "✗ gone".to_owned() } else { outcome(p.better, figure) },
-            why_none: figure.map(why_none_shown).unwrap_or_default(),
+            why_none: figure.map(|f| why_none_shown(p.better, f)).unwrap_or_default(),
             color: match result {
                 _ if p.gone() => Some(Verdict::Invalid),
                 result => color(result),

@@ -1,8 +1,8 @@
 //! Figures per unit of money, where the machines have prices.
 
-use proofmark_model::{Better, ComparedPoint, Comparison, FigureKind, Number, Side, format_factor};
+use proofmark_model::{ComparedPoint, Comparison, FigureKind, Number, Side, format_factor};
 
-use super::words::{interval, main_rows, same_result, sign, signed, title};
+use super::words::{interval, main_rows, same_result, sign, signed, signed_words, title};
 use crate::view::{Columns, Scale, Table, capital, clean, joined, plain};
 
 /// Returns `0.17 $/h`; `None` without a price.
@@ -59,13 +59,20 @@ pub fn table(all: &[Comparison]) -> Table {
             })
             .number(&format!("{letter} / A"), move |p| {
                 let (_, money) = find(p)?;
-                let sign = sign(Better::Higher, money.outcome, money.leans());
+                // Two runs have a column of words with the sign.
+                let sign = if all.len() == 1 { "" } else { sign(money.outcome, money.leaning()) };
                 Some(format!("{sign}{}", format_factor(money.value)))
             })
             .number("95 %", move |p| find(p).and_then(|(_, money)| interval(money.ci95)))
             .spare(1)
     });
-    with_others.rows(rows.into_iter().map(|same| same[0]))
+    let with_words = with_others.when(all.len() == 1, |table| {
+        table.column("difference", |p| {
+            let money = p.per_price.as_ref()?;
+            Some(signed_words(money.outcome, money.leaning()))
+        })
+    });
+    with_words.rows(rows.into_iter().map(|same| same[0]))
 }
 
 fn kind(p: &ComparedPoint) -> Option<FigureKind> {
@@ -77,8 +84,8 @@ mod tests {
     use std::borrow::Cow;
 
     use proofmark_model::{
-        COMPARISON_SCHEMA, Comparability, Params, PerPrice, Price, Subsystem, Timestamp, Unit,
-        Verdict, key, testing,
+        Better, COMPARISON_SCHEMA, Comparability, Params, PerPrice, Price, Subsystem, Timestamp,
+        Unit, Verdict, key, testing,
     };
 
     use super::*;

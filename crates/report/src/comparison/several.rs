@@ -9,8 +9,8 @@ use proofmark_model::{
 use super::points::BELOW;
 use super::verdict::{self, Tally};
 use super::words::{
-    best_of_each, color, columns, contradiction, delivered, figure_sign, main_rows, other_figure,
-    same_result, title, why_none_shown,
+    best_of_each, color, columns, contradiction, delivered, main_rows, other_figure, same_result,
+    sign, title, why_none_shown,
 };
 use super::{prices, view};
 use crate::view::{
@@ -24,9 +24,10 @@ pub fn document(all: &[Comparison]) -> Document {
     let mut out = Blocks::default();
     let first = all.iter().take(1).map(|c| item(&c.a, String::new()));
     let others = all.iter().map(|c| {
-        let more = Some(verdict::sentences(c, &Tally::count(c)));
-        let sentences = [Some(clean(&c.sentence)), verdict::unequal(c), more];
-        item(&c.b, format!(". {}", joined(sentences.into_iter().flatten(), " ")))
+        let tally = Tally::count(c);
+        let sentences = [clean(&c.sentence), verdict::sentences(c, &tally)];
+        let sentences = sentences.into_iter().chain(verdict::notes(c, &tally));
+        item(&c.b, format!(". {}", joined(sentences, " ")))
     });
     // The first sentence of each is enough for a terminal; a comparison of two has the rest.
     let short = all.iter().map(|c| item(&c.b, format!(". {}", clean(&c.sentence))));
@@ -128,13 +129,15 @@ fn entry<'a>(row: &Row<'a>, p: &'a ComparedPoint, letter: char) -> Entry {
             Comparability::NotComparable.as_str().into()
         };
     };
-    let sign = figure_sign(p.better, figure);
+    let sign = sign(figure.outcome, figure.leaning(p.better));
     // Where another figure than A's headline is compared, its name shows that.
     let other = other_figure(p).filter(|_| !row.delivered);
     let name = enclosed("", other.unwrap_or_default(), " ");
     let ratio = format_factor(figure.value);
-    let note =
-        joined([contradiction(figure), why_none_shown(figure), best_of_each(p, letter)], "; ");
+    let note = joined(
+        [contradiction(figure), why_none_shown(p.better, figure), best_of_each(p, letter)],
+        "; ",
+    );
     Entry::from(format!("{name}{sign}{ratio}")).noted(note).coloured(color(figure.outcome))
 }
 
@@ -170,6 +173,7 @@ mod tests {
                 value: 0.5,
                 ratio: Ratio { median: 0.5, ci95: None },
                 margin: 0.0,
+                margin_given: false,
                 resolution: None,
                 outcome: Comparability::Slower,
             }),

@@ -1,12 +1,12 @@
 //! The verdict on a comparison, in a few sentences.
 
 use proofmark_model::{
-    Comparability, ComparedPoint, ComparedSubsystem, Comparison, Difference, FactId, Ratio,
-    Verdict, format_factor,
+    Comparability, ComparedFigure, ComparedPoint, ComparedSubsystem, Comparison, Difference,
+    FactId, Leaning, Ratio, Verdict, format_factor,
 };
 
-use super::words::{interval, is_perhaps, resolution};
-use crate::view::{Rich, Tone, agree, and_list, clean, counted};
+use super::words::{interval, resolution};
+use crate::view::{Rich, Tone, agree, and_list, capital, clean, counted, joined};
 
 /// The number of results with each outcome.
 #[derive(Debug, Clone, Copy)]
@@ -49,59 +49,92 @@ impl Tally {
     }
 }
 
-/// Returns `B is slower in 41 of 58 compared results. Median speed of B relative to A: cpu 0.500.`
+/// Returns the counts in a sentence, and at most three more: what moved, what is gone, and what is not
+/// detectable.
 pub(super) fn sentences(c: &Comparison, t: &Tally) -> String {
+    let unseen = resolution(&c.subsystems).filter(|_| t.compared > 0);
+    let sentences = [
+        Some(counts(c, t)),
+        smaller_share(c).or_else(|| speeds(c, t)),
+        gone(c, t),
+        unseen.map(|unseen| format!("In the median result, {unseen}.")),
+    ];
+    joined(sentences.into_iter().flatten(), " ")
+}
+
+/// Returns what else is to be known, each in a sentence or two.
+pub(super) fn notes(c: &Comparison, t: &Tally) -> Vec<String> {
+    let too_little = c.too_little().filter(|_| t.compared > 0);
+    let notes = [
+        unequal(c),
+        which_moved(c),
+        slow_operations(c),
+        too_little.map(|why| format!("Too little for a check: {why}.")),
+    ];
+    notes.into_iter().flatten().collect()
+}
+
+/// Returns `B is slower in 41 of 58 compared results; 2 results are undecided.`
+fn counts(c: &Comparison, t: &Tally) -> String {
     let b = c.b.letter;
     let of = counted(t.compared as u64, "compared result");
-    let mut out = match (t.slower, t.faster) {
-        _ if t.points == 0 => "Neither run measured anything.".to_owned(),
-        _ if t.compared == 0 => "No results can be compared.".to_owned(),
-        (0, 0) if t.compared == 1 => {
-            "No difference is shown in the one compared result.".to_owned()
-        }
-        (0, 0) => format!("No difference is shown in any of {of}."),
-        (n, 0) => format!("{b} is slower in {n} of {of}."),
-        (0, n) => format!("{b} is faster in {n} of {of}."),
-        (n, m) => format!("{b} is slower in {n} and faster in {m} of {of}."),
+    let first = match (t.slower, t.faster) {
+        _ if t.points == 0 => "Neither run measured anything".to_owned(),
+        _ if t.compared == 0 => "No results can be compared".to_owned(),
+        (0, 0) if t.compared == 1 => "No difference is shown in the one compared result".to_owned(),
+        (0, 0) => format!("No difference is shown in any of {of}"),
+        (n, 0) => format!("{b} is slower in {n} of {of}"),
+        (0, n) => format!("{b} is faster in {n} of {of}"),
+        (n, m) => format!("{b} is slower in {n} and faster in {m} of {of}"),
     };
-    let perhaps = c.points.iter().filter(|p| is_perhaps(p)).count();
-    if perhaps > 0 {
-        let [are, their] = if perhaps == 1 { ["is", "its"] } else { ["are", "their"] };
-        let results = counted(perhaps as u64, "other result");
-        out += &format!(
-            " {results} {are} perhaps slower or faster: {their} whole interval is on one side of 1, \
-             but not beyond the margin."
-        );
-    }
-    out.extend(which_moved(c));
-    out.extend(slow_operations(c));
-    out.extend(speeds(c, t));
-    if t.gone > 0 {
-        let is = agree(t.gone as u64, ["is", "are"]);
-        let results = counted(t.gone as u64, "result");
-        out += &format!(" {results} of A {is} gone: missing or invalid in {b}.");
-    }
-    if t.undecided > 0 {
-        let [is, its] = if t.undecided == 1 { ["is", "its"] } else { ["are", "their"] };
-        let results = counted(t.undecided as u64, "result");
-        out +=
-            &format!(" {results} {is} undecided: {its} figures and rounds contradict each other.");
-    }
-    if t.not_comparable > 0 && t.compared > 0 {
-        let other = if t.gone > 0 { "other result" } else { "result" };
-        out += &format!(" {} cannot be compared.", counted(t.not_comparable as u64, other));
-    }
-    if let Some(why) = c.too_little().filter(|_| t.compared > 0) {
-        out += &format!(" Too little for a check: {why}.");
-    }
-    if let Some(unseen) = resolution(&c.subsystems).filter(|_| t.compared > 0) {
-        out += &format!(" In the median result, {unseen}.");
-    }
-    out
+    let is = |n: usize| agree(n as u64, ["is", "are"]);
+    let perhaps = c.points.iter().filter(|p| p.perhaps().is_some()).count();
+    let of_which = match (t.slower + t.faster, t.compared) {
+        (0, 1) => "it".to_owned(),
+        (0, _) => format!("{perhaps} of them"),
+        _ => format!("{perhaps} of the others"),
+    };
+    let perhaps =
+        (perhaps > 0).then(|| format!("{of_which} {} perhaps slower or faster", is(perhaps)));
+    let result = |n: usize| counted(n as u64, "result");
+    let undecided = t.undecided;
+    let undecided =
+        (undecided > 0).then(|| format!("{} {} undecided", result(undecided), is(undecided)));
+    let not_comparable = (t.not_comparable > 0 && t.compared > 0)
+        .then(|| format!("{} cannot be compared", result(t.not_comparable)));
+    let all = [Some(first), perhaps, undecided, not_comparable];
+    joined(all.into_iter().flatten(), "; ") + "."
+}
+
+/// Returns `1 result of A is gone: missing or invalid in B.`
+fn gone(c: &Comparison, t: &Tally) -> Option<String> {
+    let results = counted(t.gone as u64, "result");
+    let is = agree(t.gone as u64, ["is", "are"]);
+    (t.gone > 0).then(|| format!("{results} of A {is} gone: missing or invalid in {}.", c.b.letter))
+}
+
+/// What an undecided result is, and what to do about it.
+const UNDECIDED: &str = "Undecided: the ratio of the two figures and the median ratio over all pairs of \
+    their rounds or trials lead to different conclusions. A few slow or fast rounds make up much of \
+    one figure. Repeat both runs on a quiet machine (run --wait-quiet) or with more trials (run \
+    --trials).";
+/// What to do about results with too few trials.
+const TOO_FEW: &str = "Too few: a result needs at least 3 trials in each run, and 4 for an interval \
+    (run --trials).";
+
+/// Returns what an undecided result is, if there is one.
+pub(super) fn undecided_advice(c: &Comparison) -> Option<&'static str> {
+    c.points.iter().any(ComparedPoint::undecided).then_some(UNDECIDED)
+}
+
+/// Returns what to do about results with too few trials, if there are any.
+pub(super) fn too_few_advice(c: &Comparison) -> Option<&'static str> {
+    let figures = c.points.iter().flat_map(|p| p.headline.iter().chain(&p.delivered));
+    figures.into_iter().any(ComparedFigure::has_too_few).then_some(TOO_FEW)
 }
 
 /// Returns the facts by which the machines are not equal; `None` if they may be.
-pub(super) fn unequal(c: &Comparison) -> Option<String> {
+fn unequal(c: &Comparison) -> Option<String> {
     let b = c.b.letter;
     const MACHINE: [FactId; 5] =
         [FactId::Cpu, FactId::CoreDesign, FactId::Sockets, FactId::Cores, FactId::Memory];
@@ -115,8 +148,7 @@ pub(super) fn unequal(c: &Comparison) -> Option<String> {
 }
 
 /// Returns `Undisturbed figures show no difference in 30 of 31 results. Delivered figures are slower
-/// in 12. In 12 of these, delivered alone is slower: B got a smaller share of its machine.` Only
-/// where both figures were compared, and one of them moved.
+/// in 12.` Only where both figures were compared, and one of them moved.
 fn which_moved(c: &Comparison) -> Option<String> {
     use Comparability::{Faster, NoDifferenceShown, NotComparable, Slower, Undecided};
     let of_point = |p: &ComparedPoint| Some((p.outcome(), p.delivered.as_ref()?.outcome));
@@ -140,22 +172,37 @@ fn which_moved(c: &Comparison) -> Option<String> {
         (false, 0) => format!("are {} of {all}", and_list(moved)),
         (false, n) => format!("are {} of {all}, and show no difference in {n}", and_list(moved)),
     };
-    let mut out = format!(
-        " Undisturbed figures {}. Delivered figures {}.",
+    Some(format!(
+        "Undisturbed figures {}. Delivered figures {}.",
         says(&headlines, count(&|h, _| h == NoDifferenceShown)),
         says(&delivered, count(&|_, d| d == NoDifferenceShown)),
-    );
-    let b = c.b.letter;
-    for (outcome, share) in [(Slower, "smaller"), (Faster, "larger")] {
-        let alone = count(&|h, d| d == outcome && h != outcome);
-        if alone > 0 {
-            let word = outcome.as_str();
-            out += &format!(
-                " In {alone}, delivered alone is {word}: {b} got a {share} share of its machine."
-            );
-        }
-    }
-    Some(out)
+    ))
+}
+
+/// Returns `In 12 results, delivered alone is slower: B got a smaller share of its machine.` The
+/// headline, which is that of the machine, shows no difference there, and no perhaps slower one.
+fn smaller_share(c: &Comparison) -> Option<String> {
+    let is_still = |p: &&ComparedPoint| {
+        let leaning = p.headline.as_ref().and_then(|h| h.leaning(p.better));
+        leaning.is_some_and(|l| !matches!(l, Leaning::Perhaps(_)))
+    };
+    let alone = |outcome: Comparability| {
+        let still = c.points.iter().filter(is_still);
+        still.filter(|p| p.delivered.as_ref().is_some_and(|d| d.outcome == outcome)).count()
+    };
+    let each = [(Comparability::Slower, "smaller"), (Comparability::Faster, "larger")];
+    let each = each.into_iter().filter_map(|(outcome, share)| {
+        let (n, b) = (alone(outcome), c.b.letter);
+        let results = counted(n as u64, "result");
+        let word = outcome.as_str();
+        (n > 0).then(|| {
+            format!(
+                "in {results}, delivered alone is {word}: {b} got a {share} share of its machine"
+            )
+        })
+    });
+    let all = joined(each, "; ");
+    (!all.is_empty()).then(|| capital(&all) + ".")
 }
 
 /// Factor of p99 from which on a sentence names it.
@@ -181,7 +228,7 @@ fn slow_operations(c: &Comparison) -> Option<String> {
     let higher = changed(|v| v).map(|how| format!("higher {how}"));
     let lower = changed(f64::recip).map(|how| format!("lower {how}"));
     let how = and_list(higher.into_iter().chain(lower).collect::<Vec<_>>());
-    (!how.is_empty()).then(|| format!(" p99 of single operations is {how} (shown, not judged)."))
+    (!how.is_empty()).then(|| format!("p99 of single operations is {how} (shown, not judged)."))
 }
 
 /// Returns the speeds of subsystems whose results together exclude 1 although no single result shows
@@ -199,7 +246,7 @@ fn speeds(c: &Comparison, t: &Tally) -> Option<String> {
     are_new.then(|| {
         let speeds = speeds.join(", ");
         format!(
-            " All results together show a difference: median speed of {b} relative to A: {speeds}."
+            "All results together show a difference: median speed of {b} relative to A: {speeds}."
         )
     })
 }

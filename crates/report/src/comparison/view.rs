@@ -10,7 +10,7 @@ use proofmark_model::{
 use super::points::Points;
 use super::prices;
 use super::verdict::{self, Tally};
-use super::words::{interval, margin, point};
+use super::words::{interval, margin, title};
 use crate::view::merge_messages::{Kind, merged};
 use crate::view::{
     Audience, Blocks, Columns, Document, Item, Rich, Section, Style, Table, Text, Tone, clean,
@@ -24,52 +24,34 @@ const NAMED: usize = 4;
 
 /// Makes the document. A terminal gets the results without a shown difference only with `all`.
 pub fn document(c: &Comparison, all: bool) -> Document {
-    let (tally, points) = (Tally::count(c), Points::sort(c));
+    let (tally, points) = (Tally::count(c), Points::sort(c, all));
     let mut out = Blocks::default();
     out.add("answer", answer(c, &tally, &points, all));
-    let key =
-        "Whiskers: 95 % interval of the ratio. Line: 1. Grey: the margin. The axis is logarithmic.";
-    out.add(
-        "differing",
-        section(
-            "differing",
-            "Results that differ",
-            key,
-            (points.table(&points.differing), together(c, |p| p.change().differs())),
-        ),
-    );
-    let key = "B / A is the ratio of the figures shown. It is outside the interval of the ratios of \
-        their rounds or trials, and the two lead to different conclusions.";
-    out.add(
-        "undecided",
-        section(
-            "undecided",
-            "Undecided results",
-            key,
-            (points.table(&points.undecided), together(c, ComparedPoint::undecided)),
-        ),
-    );
+    let is_part = !all && !points.first.is_empty();
+    out.add("differing", differing(c, &points, is_part));
+    out.add("undecided", undecided(c, &points));
     let audience = if all { Audience::Everyone } else { Audience::Page };
-    let title = "Results without a shown difference";
-    let table = (points.table(&points.alike), Vec::new());
-    out.add_for(audience, "alike", section("alike", title, "", table));
+    out.add_for(audience, "alike", without_difference(&points, is_part));
     if !all && !points.alike.is_empty() {
-        let count = counted(points.alike_results as u64, "result");
+        let what = if is_part { "other result" } else { "result" };
+        let count = counted(points.alike_results as u64, what);
         let text = format!("No difference is shown in {count}; --all lists them.");
         out.add_for(Audience::Terminal, "alike", text);
     }
     let gone = together(c, ComparedPoint::gone);
     let others = together(c, ComparedPoint::not_comparable);
-    for (id, title, sentences) in
-        [("gone", "Gone", gone), ("not-comparable", "Not comparable", others)]
-    {
+    let few = verdict::too_few_advice(c).map(str::to_owned);
+    for (id, title, sentences) in [
+        ("gone", "Gone", gone),
+        ("not-comparable", "Not comparable", others.into_iter().chain(few).collect()),
+    ] {
         let items = sentences.into_iter().map(Item::from).collect::<Vec<Item>>();
         out.add(id, Section::new(id, title, |out| out.add(id, items)));
     }
-    let title = "Differences between the two runs";
+    let heading = "Differences between the two runs";
     out.add(
         "differences",
-        Section::new("differences", title, |out| {
+        Section::new("differences", heading, |out| {
             out.add("differences", differences(c));
         }),
     );
@@ -99,8 +81,8 @@ fn names(c: &Comparison) -> [String; 2] {
 fn answer(c: &Comparison, tally: &Tally, points: &Points, all: bool) -> Section {
     let worst = if tally.slower + tally.gone > 0 { Verdict::Invalid } else { Verdict::Valid };
     let sentence = Rich::toned(Tone::Strong, clean(&c.sentence));
-    let more = [verdict::unequal(c), Some(verdict::sentences(c, tally))];
-    let more = joined(more.into_iter().flatten(), " ");
+    let more = verdict::sentences(c, tally);
+    let notes = verdict::notes(c, tally).into_iter().map(Item::from).collect::<Vec<Item>>();
     let most_causes = if all { usize::MAX } else { CAUSES };
     let sides = [side(&c.a), side(&c.b)];
     let section = Section::new("answer", "Verdict", |out| {
@@ -119,6 +101,7 @@ fn answer(c: &Comparison, tally: &Tally, points: &Points, all: bool) -> Section 
         out.add("signs", signs(c));
         out.add("prices", prices::table(std::slice::from_ref(c)));
         out.add("subsystems", subsystems(c));
+        out.add("notes", Section::plain("Notes", "notes", notes));
     });
     Section { unseen: true, ..section }
 }
@@ -137,22 +120,42 @@ fn signs(c: &Comparison) -> Vec<String> {
     Some(sentence).filter(|s| !s.is_empty()).into_iter().collect()
 }
 
-/// A table of results; on the page with the reasons of groups of them.
-fn section(
-    anchor: &str,
-    title: &str,
-    key: &str,
-    (table, reasons): (Table, Vec<String>),
-) -> Section {
-    let has_rows = !table.rows.is_empty();
-    Section::new(anchor, title, |out| {
+/// The results that differ. With `is_part`, the main ones have a table of their own.
+fn differing(c: &Comparison, points: &Points, is_part: bool) -> Section {
+    let key =
+        "Whiskers: 95 % interval of the ratio. Line: 1. Grey: the margin. The axis is logarithmic.";
+    let has_rows = !points.differing.is_empty();
+    let title =
+        if is_part && has_rows { "Other results that differ" } else { "Results that differ" };
+    Section::new("differing", title, |out| {
         if has_rows {
             out.add_for(Audience::Page, "key", Text::new(Style::Quiet, [key]));
         }
-        out.add("points", table);
-        let reasons = reasons.into_iter().map(Item::from).collect::<Vec<Item>>();
-        out.add_for(Audience::Page, "reasons", Section::plain("Reasons", "reasons", reasons));
+        let reasons = together(c, |p| p.change().differs());
+        add_table(out, points.table(&points.differing), reasons);
     })
+}
+
+fn undecided(c: &Comparison, points: &Points) -> Section {
+    Section::new("undecided", "Undecided results", |out| {
+        out.add("key", verdict::undecided_advice(c).unwrap_or_default().to_owned());
+        add_table(out, points.table(&points.undecided), together(c, ComparedPoint::undecided));
+    })
+}
+
+fn without_difference(points: &Points, is_part: bool) -> Section {
+    let title = match is_part {
+        true => "Other results without a shown difference",
+        false => "Results without a shown difference",
+    };
+    Section::new("alike", title, |out| add_table(out, points.table(&points.alike), Vec::new()))
+}
+
+/// Adds a table of results; on the page with the reasons of groups of them.
+fn add_table(out: &mut Blocks, table: Table, reasons: Vec<String>) {
+    out.add("points", table);
+    let reasons = reasons.into_iter().map(Item::from).collect::<Vec<Item>>();
+    out.add_for(Audience::Page, "reasons", Section::plain("Reasons", "reasons", reasons));
 }
 
 /// The user's name for the machine or the run; empty without one.
@@ -269,10 +272,10 @@ pub(super) fn together(c: &Comparison, keep: impl Fn(&ComparedPoint) -> bool) ->
     groups.map(|(reason, points)| format!("{}: {reason}", places(&points))).collect()
 }
 
-/// Returns `cpu.flops 4 threads`; for many results the workloads with their counts.
+/// Returns `FP peak, 2 CPUs; cpu.flops 4 threads`; for many results the workloads with their counts.
 fn places(points: &[&ComparedPoint]) -> String {
     if points.len() <= NAMED {
-        return points.iter().map(|p| point(p)).collect::<Vec<_>>().join("; ");
+        return points.iter().map(|p| title(p)).collect::<Vec<_>>().join("; ");
     }
     let mut workloads: BTreeMap<String, usize> = BTreeMap::new();
     for p in points {
@@ -315,7 +318,8 @@ const METHOD: [&str; 5] = [
      at most a fifth, or a third for a result that was disturbed in both runs. Third: the \
      half-widths of both figures' intervals, at most a third. Fourth: the CPU time that other \
      processes or the hypervisor took from both runs, except for a figure that leaves it out. \
-     Where that is more than a third and no difference shows, the result is not compared.",
+     Where that is more than a third and no difference shows, the result is not compared. \
+     --margin sets another margin.",
     "Few trials. Too few trials give no interval. With 3 or more on each side, all trials of B \
      must be beyond all trials of A, and beyond the margin. With fewer, no difference is shown. \
      The smallest detectable slowdown is that of the median result, for each of the figures.",

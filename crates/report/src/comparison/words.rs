@@ -1,10 +1,8 @@
 //! Numbers and results of a comparison as text.
 
-use std::cmp::Ordering;
-
 use proofmark_model::{
     Better, Comparability, ComparedFigure, ComparedPoint, ComparedSubsystem, Comparison,
-    FigureKind, Number, Verdict, format_factor,
+    FigureKind, Leaning, Number, Toward, Verdict, format_factor,
 };
 
 use crate::view::{Scale, clean, enclosed, grouped, joined, percent, verdict_mark};
@@ -113,55 +111,45 @@ pub fn other_figure(p: &ComparedPoint) -> Option<&'static str> {
     (figure != a.summary.headline).then(|| figure.as_str())
 }
 
-/// Returns the sign and words of a figure's outcome, for a column of differences. A whole interval on
-/// one side of 1 has a sign and words of its own: B is lower, but not beyond the margin.
+/// Returns the sign and words of a figure's outcome, for a column of differences.
 pub fn outcome(better: Better, figure: Option<&ComparedFigure>) -> String {
-    let Some(figure) = figure else { return Comparability::NotComparable.as_str().to_owned() };
-    let words = match (figure_sign(better, figure), figure.is_within_margin()) {
-        ("△ " | "▽ ", true) => "within margin",
-        ("△ ", false) => "perhaps faster",
-        ("▽ ", false) => "perhaps slower",
-        _ if figure.outcome == Comparability::NoDifferenceShown => "none shown",
-        _ => figure.outcome.as_str(),
+    match figure {
+        Some(figure) => signed_words(figure.outcome, figure.leaning(better)),
+        None => Comparability::NotComparable.as_str().to_owned(),
+    }
+}
+
+/// Returns the sign and words of an outcome. A whole interval on one side of 1 has a sign and words
+/// of its own: B is lower, but not beyond the margin.
+pub fn signed_words(outcome: Comparability, leaning: Option<Leaning>) -> String {
+    let words = match leaning {
+        None => outcome.as_str(),
+        Some(Leaning::WithinMargin(_)) => "within margin",
+        Some(Leaning::Perhaps(Toward::Slower)) => "perhaps slower",
+        Some(Leaning::Perhaps(Toward::Faster)) => "perhaps faster",
+        Some(Leaning::Alike | Leaning::Possible | Leaning::TooFew) => "none shown",
     };
-    format!("{}{words}", figure_sign(better, figure))
+    format!("{}{words}", sign(outcome, leaning))
 }
 
-/// Returns the sign of a figure's outcome with a space; empty where none is shown or known.
-pub fn figure_sign(better: Better, figure: &ComparedFigure) -> &'static str {
-    sign(better, figure.outcome, figure.leans())
-}
-
-/// Returns the sign of an outcome with a space, or of the side of 1 to which an interval leans.
-pub fn sign(better: Better, outcome: Comparability, leans: Option<Ordering>) -> &'static str {
-    match (outcome, leans.map(|side| side.is_gt() == (better == Better::Higher))) {
+/// Returns the sign of an outcome with a space, or of the side of 1 to which an interval leans;
+/// empty where none is shown or known.
+pub fn sign(outcome: Comparability, leaning: Option<Leaning>) -> &'static str {
+    match (outcome, leaning.and_then(Leaning::toward)) {
         (Comparability::Slower, _) => "▼ ",
         (Comparability::Faster, _) => "▲ ",
         (Comparability::Undecided, _) => "? ",
-        (_, Some(true)) => "△ ",
-        (_, Some(false)) => "▽ ",
+        (_, Some(Toward::Faster)) => "△ ",
+        (_, Some(Toward::Slower)) => "▽ ",
         (_, None) => "",
     }
 }
 
-/// Returns true if a figure of the result is perhaps slower or faster, without a shown difference.
-pub fn is_perhaps(p: &ComparedPoint) -> bool {
-    let mut figures = p.headline.iter().chain(&p.delivered);
-    let open = |f: &ComparedFigure| f.leans().is_some() && !f.is_within_margin();
-    p.change() == Comparability::NoDifferenceShown && figures.any(open)
-}
-
 /// Returns why no difference is shown where the ratio or its interval suggests one; empty where the
 /// interval contains 1 and is within the margin.
-pub fn why_none_shown(figure: &ComparedFigure) -> String {
-    if figure.outcome != Comparability::NoDifferenceShown {
-        return String::new();
-    }
-    match figure.ratio.ci95 {
-        None => "too few trials for an interval".to_owned(),
-        Some(_) if figure.is_within_margin() && figure.leans().is_none() => String::new(),
-        Some(ends) => proofmark_model::why_none_shown(ends, figure.margin),
-    }
+pub fn why_none_shown(better: Better, figure: &ComparedFigure) -> String {
+    let leaning = figure.leaning(better).filter(|l| *l != Leaning::Alike);
+    leaning.map(|l| l.why(better, figure.margin())).unwrap_or_default()
 }
 
 /// Returns the instruction sets of A and of the run `b`, where each is the best of its machine;
@@ -230,8 +218,8 @@ pub fn contradiction(figure: &ComparedFigure) -> String {
     }
     let ends = interval(figure.ratio.ci95).map(|ends| format!(" ({ends})")).unwrap_or_default();
     let says = match figure.outcome {
-        Comparability::Undecided => "it contradicts the figures",
-        _ => "the conclusion is the same",
+        Comparability::Undecided => "it leads to another conclusion",
+        _ => "it leads to the same conclusion",
     };
     format!(
         "the median over all pairs of rounds or trials is {}{ends}: {says}",

@@ -1,6 +1,6 @@
 //! Tests of causes: a cause is named only if its size can explain the difference.
 
-use proofmark_model::{Bottleneck, Ceiling, ceiling_id, check_id};
+use proofmark_model::{Bottleneck, Ceiling, CpuQuota, QuotaTrial, ceiling_id, check_id};
 
 use super::*;
 
@@ -44,8 +44,89 @@ fn a_limit_that_one_side_reached_is_the_cause_and_little_else_is() {
     // A peak of the cores is no limit that someone set.
     let peak = limited(at(0.5), ceiling_id::CPU_PEAK, "execution ports", 0.99);
     expect(at(1.0), peak, Slower, "^no finding and no fact");
-    let quota = limited(at(0.5), ceiling_id::CPU_PEAK, "CPU quota", 0.99);
-    expect(at(1.0), quota, Slower, "^in B the limit is CPU quota");
+}
+
+/// The result at 99 % of what a quota of so many CPUs leaves of its four threads' peak.
+fn under_quota(factor: f64, cpus: f64) -> Measurement {
+    let m = limited(scaled(flops(4), factor), ceiling_id::CPU_PEAK, "CPU quota", 0.99);
+    each(m, |_, t| {
+        let quota = CpuQuota { cpus: Some(cpus), ..CpuQuota::default() };
+        t.quota = Some(QuotaTrial { before: quota, after: quota, cpus: 4.0, ..Default::default() });
+    })
+}
+
+#[test]
+fn a_quota_is_the_cause_only_of_what_its_size_takes() {
+    let cause = "^in B the limit is CPU quota";
+    expect(flops(4), under_quota(0.5, 2.0), Slower, cause);
+    expect(under_quota(1.0, 4.0), under_quota(0.5, 2.0), Slower, cause);
+    // The better side had as much, or less: its machine is faster, and the quota no cause.
+    for (of_a, of_b) in [(2.0, 2.0), (2.0, 3.0), (2.0, 1.9)] {
+        let none = "^no finding and no fact about the machines";
+        expect(under_quota(1.0, of_a), under_quota(0.5, of_b), Slower, none);
+    }
+    // A quota of more CPUs than there are threads takes nothing.
+    let none = "^no finding and no fact about the machines";
+    expect(flops(4), under_quota(0.5, 8.0), Slower, none);
+}
+
+#[test]
+fn a_lower_clock_counts_once() {
+    let lower = |factor: f64, hz: f64| {
+        let m = each_condition(at(factor), |_, c| c.clock_hz = Some(hz));
+        suspect(m, check_id::CLOCK_DROP, 0.25)
+    };
+    let dropped = |mut m: Measurement| {
+        let f = m.findings.pop().unwrap();
+        m.findings.push(f.with("drop", 0.25));
+        m
+    };
+    // A quarter of the clock explains a third of that difference, and not two.
+    let small = "^no finding explains a difference of that size; smaller: in B the cores ran at \
+                 3.00 GHz, in A at 4.00 GHz; differences";
+    expect(at(1.0), dropped(lower(0.4, 3e9)), Slower, small);
+    let named = "^in B the cores ran at 3.00 GHz, in A at 4.00 GHz$";
+    expect(at(1.0), dropped(lower(0.75, 3e9)), Slower, named);
+    // A clock that fell to that of the other run explains nothing.
+    expect(at(1.0), dropped(lower(0.75, 4e9)), Slower, "^no finding and no fact");
+    // Without both clocks the finding counts.
+    let unknown = each_condition(dropped(lower(0.75, 3e9)), |_, c| c.clock_hz = None);
+    expect(at(1.0), unknown, Slower, "^in B clock_drop took 25 %$");
+}
+
+#[test]
+fn a_cause_of_unknown_size_is_possible_and_yields_to_one_that_explains() {
+    let swapped = |m| suspect(m, "swap", 0.01);
+    let possible = "^in B swap took 1 % (a possible cause: its effect is not known)$";
+    expect(at(1.0), swapped(at(0.3)), Slower, possible);
+    let clocked = |m| each_condition(m, |_, c| c.clock_hz = Some(3e9));
+    let clock = "^in B the cores ran at 3.00 GHz, in A at 4.00 GHz$";
+    expect(at(1.0), swapped(clocked(at(0.75))), Slower, clock);
+    // The clock explains a part: both are named.
+    let both = "^in B the cores ran at 3.00 GHz, in A at 4.00 GHz; in B swap took 1 % (a possible";
+    expect(at(1.0), swapped(clocked(at(0.5))), Slower, both);
+}
+
+#[test]
+fn a_share_of_all_threads_is_at_most_the_time_of_one() {
+    // A complete problem on 8 threads waits for its slowest.
+    let whole = |factor| scaled(linpack(500, 8), factor);
+    let stolen = |factor, share| suspect(whole(factor), check_id::STEAL, share);
+    // A tenth of 8 threads may be 80 % of one.
+    expect(whole(1.0), stolen(0.3, 0.1), Slower, "^in B steal took 10 %$");
+    // More than one thread's time: at least the average was lost, and how much more is unknown.
+    expect(whole(1.0), stolen(0.4, 0.6), Slower, "^in B steal took 60 %$");
+    let possible = "^in B steal took 60 % (a possible cause: its effect is not known)$";
+    expect(whole(1.0), stolen(0.01, 0.6), Slower, possible);
+    // A quota stops all threads alike.
+    let throttled = |factor| {
+        let mut m = suspect(whole(factor), check_id::THROTTLED, 0.5);
+        let f = m.findings.pop().unwrap();
+        m.findings.push(f.with("quota_cpus", 4.0));
+        m
+    };
+    expect(whole(1.0), throttled(0.5), Slower, "^in B throttled took 50 %$");
+    expect(whole(1.0), throttled(0.1), Slower, "^no finding explains a difference of that size");
 }
 
 #[test]
@@ -75,8 +156,6 @@ fn a_cause_explains_no_more_than_its_size() {
         let words = format!("{}in B {check} took", if names { "^" } else { "; smaller: " });
         expect(at(1.0), b, Slower, &words);
     }
-    // What no figure bounds may explain anything.
-    expect(at(1.0), found(at(0.3), "swap", Severity::Suspect, 0.01), Slower, "^in B swap");
 }
 
 #[test]
@@ -100,4 +179,43 @@ fn others_on_a_device_explain_what_their_share_of_it_can() {
     let f = most.findings.pop().unwrap();
     most.findings.push(f.with("share_of_bytes", 0.8));
     expect(rand_read(1), most, Slower, "^in B shared_device took");
+}
+
+#[test]
+fn an_unexplained_difference_is_reported_with_the_facts_that_differ() {
+    expect(at(1.0), at(0.7), Slower, "no finding and no fact");
+    let mut b = run(vec![at(0.7)]);
+    b.host.os.kernel = Probe::known("Linux 7.1".into(), "uname");
+    let c = compared(&run(vec![flops(1)]), &b);
+    assert!(c.points[0].reason.contains("kernel unknown in A, Linux 7.1 in B"), "{c:?}");
+    let placed = |name: &str, m: Measurement| {
+        let mut run = run(vec![m]);
+        run.cpu_placements =
+            vec![CpuPlacement { name: name.into(), share: 1.0, ..CpuPlacement::default() }];
+        run
+    };
+    let slow = scaled(stream("triad", 2), 0.5);
+    let c = compared(&placed("near (84 ns)", stream("triad", 2)), &placed("SMT siblings", slow));
+    let says = "vCPU placement near (84 ns) 100.0 % in A, SMT siblings 100.0 % in B";
+    assert!(c.points[0].reason.contains(says), "{}", c.points[0].reason);
+    let clocked = each_condition(at(0.7), |_, c| c.clock_hz = Some(2.8e9));
+    expect(at(1.0), clocked, Slower, "in B the cores ran at 2.80 GHz, in A at 4.00 GHz");
+    expect(suspect(at(1.0), "in_cache", 0.2), at(0.7), Slower, "A itself is suspect: in_cache");
+}
+
+#[test]
+fn a_cause_on_both_sides_explains_nothing_unless_one_has_far_more() {
+    let stolen = |factor, share| suspect(at(factor), "steal", share);
+    expect(stolen(1.0, 0.05), stolen(0.7, 0.06), Slower, "no finding");
+    expect(stolen(1.0, 0.05), stolen(0.7, 0.3), Slower, "in B steal took 30 %");
+    // A finding that trials differ is no cause if there is another.
+    let fell = suspect(at(0.7), "falling_rate", 0.3);
+    let possible = "^in B falling_rate took 30 % (a possible cause: its effect is not known)$";
+    expect(at(1.0), fell.clone(), Slower, possible);
+    expect(at(1.0), suspect(fell.clone(), "steal", 0.3), Slower, "^in B steal took 30 %$");
+    // The evidence counts, not its severity in either run.
+    let noted = |m, check| found(m, check, Severity::Note, 0.3);
+    expect(at(1.0), noted(fell, "steal"), Slower, "^in B steal took 30 %$");
+    let lower = suspect(at(0.7), "clock_drop", 0.3);
+    expect(noted(at(1.0), "clock_drop"), lower, Slower, "^no finding");
 }

@@ -5,7 +5,7 @@ use proofmark_model::ComparedPercentile;
 use super::*;
 
 /// Main results of a machine that B has half of, one of them a time, and one coarse.
-fn main_results() -> Comparison {
+pub fn main_results() -> Comparison {
     use Comparability::{Faster, NoDifferenceShown, Slower};
     let mut c = comparison();
     let titles = [

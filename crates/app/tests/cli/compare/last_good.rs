@@ -1,27 +1,9 @@
-//! Machines in `compare` and `check`: their prices, and the baseline `last-good`.
+//! The baseline `last-good` of `check`.
 
-use proofmark_model::Timestamp;
+use proofmark_model::{Param, Timestamp};
 
 use super::*;
 use crate::Ended;
-
-#[test]
-fn prices_add_figures_per_unit_of_money() {
-    let folder = with(&[("a", &[1e9], as_it_is), ("b", &[0.5e9], as_it_is)]);
-    let compare = ["compare", "a.json", "b.json"];
-    let printed =
-        folder.prints(&[&compare[..], &["--price", "A=$0.40/h", "--price", "B=$0.10"]].concat());
-    let sentence = "B delivers 0.50 of A's CPU; per unit of money B delivers 2.0 of A's CPU.";
-    assert!(printed.contains(sentence), "{printed}");
-    let table = printed.split("the figure for 1 $/h.").nth(1).unwrap();
-    assert!(table.contains("2.501 GFLOP/s") && table.contains("5.003 GFLOP/s"), "{printed}");
-    let json = [&compare[..], &["--price", "0.4", "--price", "0.1", "--format", "json"]].concat();
-    let found: Comparison = serde_json::from_str(&folder.prints(&json)).unwrap();
-    let money = found.points[0].per_price.as_ref().unwrap();
-    assert!((money.value - 2.0).abs() < 0.01, "{money:?}");
-    folder.refuses(&[&compare[..], &["--price", "A=0.4"]].concat(), "add --price B=AMOUNT/h");
-    folder.refuses(&[&compare[..], &["--price", "A=1,2", "--price", "2"]].concat(), "is no number");
-}
 
 #[test]
 fn the_last_good_run_of_this_machine_is_a_baseline() {
@@ -97,37 +79,79 @@ fn the_last_good_run_of_this_machine_is_a_baseline() {
     assert!(run(&["check", "3", "--against", "last-good"]).stderr.contains("baseline: run 5"));
 }
 
+/// Runs of one machine, checked one after the other against the newest good one.
+struct Series {
+    folder: Folder,
+}
+
+impl Series {
+    fn new(runs: Vec<Run>) -> Self {
+        let folder = Folder::new();
+        for (i, mut run) in runs.into_iter().enumerate() {
+            run.started = Timestamp::from_millis(1_000 * (i as i64 + 1)).unwrap();
+            folder.file(&format!("{i}.json"), serde_json::to_vec(&run).unwrap());
+        }
+        Self { folder }
+    }
+
+    fn run(&self, arguments: &[&str]) -> Ended {
+        let mut command = self.folder.command();
+        command.args(arguments).env("PROOFMARK_HISTORY", self.folder.path().join("history.db"));
+        Ended::run(&mut command)
+    }
+
+    /// Checks each run and adds it to the history: the exit status, and the number of its baseline,
+    /// 0 without one.
+    fn checked(&self, runs: usize) -> Vec<(i32, u32)> {
+        let check = |i: usize| {
+            let name = format!("{i}.json");
+            let checked = self.run(&["check", &name, "--against", "last-good"]);
+            assert_eq!(self.run(&["history", "--add", &name]).code, Some(0));
+            let number = checked.stderr.split("baseline: run ").nth(1);
+            let number = number.and_then(|rest| rest.split(' ').next()?.parse().ok());
+            (checked.code.unwrap(), number.unwrap_or(0))
+        };
+        (0..runs).map(check).collect()
+    }
+}
+
 #[test]
 fn a_run_that_is_slower_is_no_baseline_of_the_next() {
-    let folder = Folder::new();
     // Two results of one machine; the second one falls to 60 %, and stays there.
     let speeds = [[2e9, 4e9], [2.02e9, 4.02e9], [2e9, 2.4e9], [2e9, 2.42e9], [2.01e9, 2.38e9]];
-    for (i, speeds) in speeds.iter().enumerate() {
-        let mut run = run(speeds);
-        run.started = Timestamp::from_millis(1_000 * (i as i64 + 1)).unwrap();
-        folder.file(&format!("{i}.json"), serde_json::to_vec(&run).unwrap());
-    }
-    let history = folder.path().join("history.db");
-    let run = |arguments: &[&str]| {
-        let mut command = folder.command();
-        command.args(arguments).env("PROOFMARK_HISTORY", &history);
-        Ended::run(&mut command)
-    };
-    for (i, code) in [5, 0, 4, 4, 4].into_iter().enumerate() {
-        let name = format!("{i}.json");
-        let checked = run(&["check", &name, "--against", "last-good"]);
-        assert_eq!(checked.code, Some(code), "{name}: {}{}", checked.stdout, checked.stderr);
-        let good = checked.stderr.contains("baseline: run 2 of the history");
-        assert_eq!(good, code == 4, "{}", checked.stderr);
-        assert!(
-            i != 4 || checked.stderr.contains("; 2 newer runs are slower"),
-            "{}",
-            checked.stderr
-        );
-        assert_eq!(run(&["history", "--add", &name]).code, Some(0));
-    }
+    let series = Series::new(speeds.iter().map(|speeds| run(speeds)).collect());
+    assert_eq!(series.checked(5), [(5, 0), (0, 1), (4, 2), (4, 2), (4, 2)]);
+    let run = |arguments: &[&str]| series.run(arguments);
+    let again = run(&["check", "4.json", "--against", "last-good"]);
+    assert!(again.stderr.contains("; 2 newer runs are slower or lack results"), "{}", again.stderr);
     // A wider margin accepts them, and so does the user by name.
     let wide = run(&["check", "4.json", "--against", "last-good", "--margin", "50%"]);
     assert!(wide.code == Some(0) && wide.stderr.contains("baseline: run 4"), "{}", wide.stderr);
     assert_eq!(run(&["check", "4.json", "--against", "4"]).code, Some(0));
+}
+
+#[test]
+fn a_run_that_lacks_results_is_no_baseline_of_the_next() {
+    // The second result is lost, and is slower when it comes back.
+    let speeds: [&[f64]; 3] = [&[2e9, 4e9], &[2e9], &[2e9, 2.4e9]];
+    let series = Series::new(speeds.iter().map(|speeds| run(speeds)).collect());
+    assert_eq!(series.checked(3), [(5, 0), (4, 1), (4, 1)]);
+    // What the checked run does not have either is not missed.
+    let speeds: [&[f64]; 3] = [&[2e9, 4e9], &[2e9], &[2e9]];
+    let series = Series::new(speeds.iter().map(|speeds| run(speeds)).collect());
+    assert_eq!(series.checked(3), [(5, 0), (4, 1), (0, 2)]);
+}
+
+#[test]
+fn runs_match_without_the_sizes_that_the_machine_set() {
+    let triad = |value: f64, size: u64| {
+        let spec = proofmark_workloads::find("memory.triad").unwrap().spec().clone();
+        let mut m = measurement(&spec, 1, value);
+        m.params.0.insert("array_size".into(), Param::Int(size));
+        let workloads = BTreeMap::from([("memory.triad".to_owned(), spec)]);
+        Run { workloads, ..Run { measurements: vec![proved(m)], ..run(&[]) } }
+    };
+    let (small, large) = (512 << 20, 1 << 30);
+    let runs = vec![triad(10e9, small), triad(5e9, small), triad(5e9, large)];
+    assert_eq!(Series::new(runs).checked(3), [(5, 0), (4, 1), (4, 1)]);
 }

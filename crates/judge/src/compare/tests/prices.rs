@@ -1,0 +1,132 @@
+//! Tests of figures per unit of money.
+
+use proofmark_model::Price;
+
+use super::sentence::{machine, undisturbed, uneven, wide};
+use super::*;
+
+#[test]
+fn a_price_decides_what_the_figures_leave_open() {
+    // Without its price B is not shown to differ; for a third of the money it does.
+    let (a, b) = (run(vec![wide(flops(1), 1.0)]), run(vec![wide(flops(1), 0.8)]));
+    assert_eq!(compared(&a, &b).points[0].outcome(), NoDifferenceShown);
+    let c = with_prices(&a, &b, [0.3, 0.1]);
+    let money = c.points[0].per_price.as_ref().unwrap();
+    assert_eq!((money.outcome, money.is_decided()), (Faster, true), "{money:?}");
+    assert!(c.sentence.ends_with("per unit of money B delivers 2.4 of A's CPU."), "{}", c.sentence);
+    // What is slower may be alike for its price.
+    let c = with_prices(&run(vec![at(1.0)]), &run(vec![at(0.5)]), [0.2, 0.1]);
+    let money = c.points[0].per_price.as_ref().unwrap();
+    assert_eq!((c.points[0].outcome(), money.outcome), (Slower, NoDifferenceShown));
+    assert!(
+        c.sentence.ends_with("per unit of money B delivers 1.00 of A's CPU."),
+        "{}",
+        c.sentence
+    );
+    // Where the price decides nothing either, it says so.
+    let (a, b) = (run(vec![uneven(1.0, 0)]), run(vec![uneven(0.9, 3)]));
+    let c = with_prices(&a, &b, [0.1, 0.1]);
+    assert!(c.sentence.ends_with("nothing is decided per unit of money."), "{}", c.sentence);
+}
+
+fn price(per_hour: f64) -> Price {
+    Price { per_hour, currency: "$".to_owned() }
+}
+
+fn with_prices(a: &Run, b: &Run, prices: [f64; 2]) -> Comparison {
+    let [of_a, of_b] = prices.map(price);
+    compare(
+        Named { price: Some(&of_a), ..Named::new('A', "a", a) },
+        Named { price: Some(&of_b), ..Named::new('B', "b", b) },
+        Options::default(),
+    )
+}
+
+#[test]
+fn prices_give_figures_per_unit_of_money_of_rates_alone() {
+    let mut a = machine([1.0; 5]);
+    let mut b = machine([0.5, 0.5, 1.0, 0.5, 1.0]);
+    a.push(latency(1 << 20, 5e-9));
+    b.push(latency(1 << 20, 10e-9));
+    let (a, b) = (run(a), run(b));
+    let c = with_prices(&a, &b, [0.4, 0.1]);
+    let flops = c.points[0].per_price.as_ref().unwrap();
+    let value = |n: &Option<Number>| n.as_ref().unwrap().summary.value();
+    assert!((flops.a - value(&c.points[0].a) / 0.4).abs() < 1.0, "{flops:?}");
+    assert!((flops.b - value(&c.points[0].b) / 0.1).abs() < 1.0, "{flops:?}");
+    assert!((flops.value - 2.0).abs() < 1e-6, "half the speed for a quarter of the money");
+    let [low, high] = flops.ci95.unwrap();
+    assert!(low <= 2.0 && 2.0 <= high, "{flops:?}");
+    let time = c.points.iter().find(|p| p.workload == "memory.latency").unwrap();
+    assert_eq!((time.better, &time.per_price), (Better::Lower, &None));
+    assert!(
+        c.sentence.contains(
+            "; per unit of money B delivers 2.0 of A's CPU, 4.0 of A's memory, 2.0 of A's disk and \
+             4.0 of A's network"
+        ),
+        "{}",
+        c.sentence
+    );
+    assert_eq!(c.b.price, Some(price(0.1)));
+    let without = compared(&a, &b);
+    assert!(without.points.iter().all(|p| p.per_price.is_none()));
+    assert!(!without.sentence.contains("money"));
+    let nothing = with_prices(&run(vec![]), &b, [0.4, 0.1]).sentence;
+    assert!(!nothing.contains("money"), "{nothing}");
+}
+
+#[test]
+fn per_unit_of_money_the_sentence_has_the_figures_of_the_table() {
+    let (a, b) = (undisturbed(1.0, [0.9; 2]), undisturbed(0.8, [0.5; 2]));
+    let c = with_prices(&run(vec![a]), &run(vec![b]), [0.2, 0.1]);
+    let money = c.points[0].per_price.as_ref().unwrap();
+    assert_eq!(money.figure, FigureKind::Delivered);
+    assert!((money.value - 2.0 * 0.8 * 0.5 / 0.9).abs() < 1e-6, "{money:?}");
+    let text = "per unit of money B delivers 0.89 of A's CPU";
+    assert!(c.sentence.contains(text), "{}", c.sentence);
+    // Also where the headline alone differs: it would give 8.00.
+    let (a, b) = (undisturbed(1.0, [0.95, 0.3]), undisturbed(0.8, [0.95, 0.4]));
+    let c = with_prices(&run(vec![a]), &run(vec![b]), [0.2, 0.02]);
+    let money = c.points[0].per_price.as_ref().unwrap();
+    assert_eq!((money.figure, (10.0 * money.value).round()), (FigureKind::Delivered, 86.0));
+    let text = "0.80 of A's undisturbed CPU; per unit of money B delivers 8.6 of A's CPU.";
+    assert!(c.sentence.ends_with(text), "{}", c.sentence);
+}
+
+#[test]
+fn a_clock_has_no_figure_per_unit_of_money() {
+    let clock = |factor: f64| {
+        let mut m = at(factor);
+        m.unit = Unit::Hertz;
+        m
+    };
+    let c = with_prices(&run(vec![clock(1.0)]), &run(vec![clock(0.5)]), [0.4, 0.1]);
+    assert_eq!((c.points[0].outcome(), &c.points[0].per_price), (Slower, &None));
+    assert!(c.sentence.contains("nothing is decided per unit of money"), "{}", c.sentence);
+}
+
+#[test]
+fn an_open_price_ratio_is_perhaps_slower_in_the_words_of_the_figures() {
+    let perhaps = |a: Measurement, b: Measurement, word: &str| {
+        let c = with_prices(&run(vec![a, iops(1)]), &run(vec![b, scaled(iops(1), 0.5)]), [0.1; 2]);
+        let text = format!(
+            "; per unit of money B delivers 0.50 of A's CPU (1 of 2 results), and is perhaps {word} in \
+             CPU (1 of 2 results)."
+        );
+        assert!(c.sentence.ends_with(&text), "{}", c.sentence);
+    };
+    perhaps(wide(flops(1), 1.0), wide(flops(1), 0.62), "slower");
+    perhaps(wide(flops(1), 0.62), wide(flops(1), 1.0), "faster");
+    let alone =
+        |a: Measurement, b: Measurement| with_prices(&run(vec![a]), &run(vec![b]), [0.1; 2]);
+    let c = alone(wide(flops(1), 1.0), wide(flops(1), 0.62));
+    let text = "; per unit of money B is perhaps slower than A in CPU.";
+    assert!(c.sentence.ends_with(text), "{}", c.sentence);
+    // Within the margin it is as much, as of a figure.
+    let c = alone(at(1.0), at(0.97));
+    assert!(
+        c.sentence.ends_with("per unit of money B delivers 0.97 of A's CPU."),
+        "{}",
+        c.sentence
+    );
+}
