@@ -17,6 +17,9 @@ use crate::checks::network_path::ONE_MACHINE;
 /// Most failures of a node that are kept.
 const MOST_LOST: usize = 64;
 
+/// Most programs of a round that are kept.
+const MOST_PROGRAMS: usize = 10;
+
 /// Reads the lines. Fails if there is no valid plan.
 pub(super) fn collect(lines: impl IntoIterator<Item = FleetLine>) -> Result<Lines, String> {
     let mut intake: Option<Intake> = None;
@@ -265,7 +268,8 @@ impl Intake {
 
     fn seen(&mut self, line: NodeRound, ends: &[usize]) -> UsableRound {
         let facts = self.facts(line.facts);
-        let programs = line.programs.map(|p| self.text(&p, LONGEST_TEXT));
+        let programs = line.programs.iter().take(MOST_PROGRAMS);
+        let programs = programs.map(|p| (self.text(&p.name, LONGEST_NAME), p.of_one_cpu)).collect();
         let left_out = line.left_out.map(|what| self.text(&what, LONGEST_TEXT));
         let figures = line.figures.into_iter().enumerate();
         let mut cells: Vec<Cell> = figures.map(|(place, f)| self.cell(place, f)).collect();
@@ -277,7 +281,9 @@ impl Intake {
             facts,
             cells: cells.into(),
             time: line.time_account,
+            limits: line.limits,
             programs,
+            programs_of_one_cpu: line.programs_of_one_cpu,
             left_out,
         }
     }

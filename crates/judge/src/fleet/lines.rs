@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use proofmark_model::{
-    Better, FLEET_ROUNDS, FigureKind, FleetPlan, NodeFact, Params, Pass, RoundRobin, Severity,
-    Subsystem, TimeAccount, Unit,
+    Better, FLEET_ROUNDS, FigureKind, FleetPlan, NodeFact, NodeLimits, Params, Pass, RoundRobin,
+    Severity, Subsystem, TimeAccount, Unit,
 };
 
 /// The lines of a fleet.
@@ -179,7 +179,11 @@ pub(super) struct UsableRound {
     /// Results, sorted by the number of the figure.
     pub(super) cells: Box<[Cell]>,
     pub(super) time: Option<TimeAccount>,
-    pub(super) programs: Option<Arc<str>>,
+    pub(super) limits: NodeLimits,
+    /// Other programs with their shares of one CPU.
+    pub(super) programs: Box<[(Arc<str>, f64)]>,
+    /// The share of all other programs.
+    pub(super) programs_of_one_cpu: Option<f64>,
     pub(super) left_out: Option<Arc<str>>,
 }
 
@@ -268,6 +272,13 @@ impl Node {
             .usable(Pass::Pairs)
             .filter(|(_, seen)| seen.ends.map(|e| e[0]) == Some(self.place));
         own.map(|(_, seen)| &seen.facts).last()
+    }
+
+    /// Limits that it sent last, with its own results or as the measuring node of a pair.
+    pub(super) fn limits(&self, in_pairs: bool) -> Option<NodeLimits> {
+        let pass = if in_pairs { Pass::Pairs } else { Pass::First };
+        let is_own = |seen: &UsableRound| seen.ends.is_none_or(|ends| ends[0] == self.place);
+        self.usable(pass).filter(|(_, seen)| is_own(seen)).map(|(_, seen)| seen.limits).last()
     }
 
     /// Returns true if it measured the network with others, and can do so again.

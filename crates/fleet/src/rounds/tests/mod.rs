@@ -9,8 +9,8 @@ use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, OnceLock};
 
 use proofmark_model::{
-    Better, FLEET_SCHEMA, FigureKind, FleetTask, NodeFigure, NodeRound, Params, Subsystem,
-    Timestamp, Tool, Unit, Verdict,
+    Better, FLEET_SCHEMA, FigureKind, FleetTask, NodeFigure, NodeLimits, NodeRound, Params,
+    Subsystem, Timestamp, Tool, Unit, Verdict,
 };
 
 use super::*;
@@ -32,7 +32,9 @@ fn result(node: &str, pass: Pass, round: u32) -> NodeRound {
         facts: Vec::new(),
         figures: Vec::new(),
         time_account: None,
-        programs: None,
+        limits: NodeLimits::default(),
+        programs: Vec::new(),
+        programs_of_one_cpu: None,
         left_out: None,
     }
 }
