@@ -2,13 +2,12 @@
 //! named with their cause.
 
 use std::fs;
-use std::path::Path;
 
 use proofmark_model::FleetReport;
 use proofmark_testing::wait_until_within;
 
 use super::SOON;
-use super::testbed::{Testbed, report};
+use super::testbed::{Load, Testbed, program, report};
 
 /// Returns the reasons of a node in one text.
 fn reasons(found: &FleetReport, node: &str) -> String {
@@ -21,13 +20,13 @@ fn rounds(found: &FleetReport, node: &str) -> u32 {
 
 /// Rate in Mbit/s at which a copy of the program takes so many seconds.
 fn rate_of_copy(seconds: f64) -> String {
-    let size = Path::new(env!("CARGO_BIN_EXE_proofmark")).metadata().unwrap().len();
+    let size = program().metadata().unwrap().len();
     format!("{}mbit", (size as f64 * 8e-6 / seconds).ceil())
 }
 
 #[test]
 fn shells_folders_and_deaths_of_nodes_are_named_and_leave_nothing() {
-    let Some(lab) = Testbed::up(8, "ssh") else { return };
+    let Some(lab) = Testbed::up(8, "ssh", Load::Brief) else { return };
     let prints = "echo; printf '+ module load gcc\\n. ok\\n\\033[31m'; head -c 9000 /dev/urandom; \
                   trap 'echo logout' EXIT; (for i in $(seq 60); do sleep 1; echo tick; done) & \
                   read -t 1 line; printf 'no end'";
@@ -38,9 +37,9 @@ fn shells_folders_and_deaths_of_nodes_are_named_and_leave_nothing() {
     lab.start_file("n5", "ulimit -f 1000");
     let mut kill = lab.kill_program("n6");
     // Its copy takes longer than a node may take to start.
-    lab.cable("n8", &rate_of_copy(30.0));
+    lab.cable("n8", &rate_of_copy(18.0));
     let out = lab.folder.path().join("out");
-    let arguments = ["--ssh", "n[1-8]", "--at-once", "8", "--start-limit", "20s"];
+    let arguments = ["--ssh", "n[1-8]", "--at-once", "8", "--start-limit", "12s"];
     assert_eq!(lab.fleet(&arguments, &out), Some(5));
     proofmark_testing::wait("the killer", &mut kill);
     let found = report(&out);
@@ -61,20 +60,22 @@ fn shells_folders_and_deaths_of_nodes_are_named_and_leave_nothing() {
     wait_until_within(SOON, "all nodes to be as before", || lab.left_on_nodes().is_empty());
     // A repaired node is measured again, and no other.
     lab.start_file("n4", "");
+    lab.cable("n8", "2gbit");
     let lines = || fs::read_to_string(out.join("fleet.jsonl")).unwrap();
     let before = lines().matches("\"pass\":\"first\"").count();
-    let again = ["--ssh", "n[1-8]", "--at-once", "8", "--start-limit", "20s", "--again", "n4"];
-    let mut launcher = lab.start(&[&again[..], &["--resume"]].concat(), &out);
+    let again = [&arguments[..], &["--again", "n4", "--resume"]].concat();
+    let mut launcher = lab.start(&again, &out);
     proofmark_testing::wait("the fleet", &mut launcher);
     let found = report(&out);
     assert_eq!(rounds(&found, "n4"), 8, "{}", reasons(&found, "n4"));
+    assert!(!reasons(&found, "n4").contains("its process ended"), "{}", reasons(&found, "n4"));
     assert_eq!(lines().matches("\"pass\":\"first\"").count(), before + 8);
     assert!(reasons(&found, "n6").contains("was killed by SIGKILL"), "it keeps what it was");
 }
 
 #[test]
 fn a_busy_jump_host_and_a_shared_connection_cost_no_node() {
-    let Some(lab) = Testbed::up(8, "ssh") else { return };
+    let Some(lab) = Testbed::up(8, "ssh", Load::Brief) else { return };
     lab.jump(1);
     let socket = lab.folder.path().join("shared").display().to_string();
     let config = "/run/proofmark-testbed/config";

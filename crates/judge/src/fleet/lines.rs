@@ -142,11 +142,21 @@ pub(super) struct Node {
     pub(super) again: Vec<Option<RoundOutcome>>,
     /// Outcomes by round of pairs; `None` in a round in which it was in no pair.
     pub(super) pairs: Vec<Option<RoundOutcome>>,
-    /// Failures of this node alone in passes over pairs: reason, pass, round, and true if it was
-    /// not asked again.
-    pub(super) lost: Vec<(Arc<str>, Pass, u32, bool)>,
+    /// Failures of this node alone in passes over pairs.
+    pub(super) lost: Vec<Lost>,
     /// Failures of its pairs in the second pass: reason, the places of both nodes, and the round.
     pub(super) failed_again: Vec<(Arc<str>, [usize; 2], u32)>,
+}
+
+/// A failure of a node alone in a pass over pairs.
+pub(super) struct Lost {
+    pub(super) reason: Arc<str>,
+    /// Place of the node that it was to measure with.
+    pub(super) partner: Option<usize>,
+    pub(super) pass: Pass,
+    pub(super) round: u32,
+    /// True if it was not asked again.
+    pub(super) gone: bool,
 }
 
 /// Outcome of a node in a round.
@@ -243,7 +253,7 @@ impl Node {
             RoundOutcome::Failed(_, gone, _) => Some(*gone),
             _ => None,
         });
-        own.any(|gone| gone) || self.lost.iter().any(|(.., gone)| *gone)
+        own.any(|gone| gone) || self.lost.iter().any(|lost| lost.gone)
     }
 
     /// Nodes with which it failed to measure the network, in either pass.

@@ -15,8 +15,8 @@ use proofmark_judge::fleet::node_round;
 use proofmark_model::{FleetTask, Run, StorageKind, Subsystem, SubsystemInfo, Timestamp};
 use proofmark_peer::boot_id;
 use proofmark_run::{
-    Deadline, Live, Machine, PeerRequest, PlanRequest, RunFile, ToolChoice, begin, measure_here,
-    plan, subsystems,
+    Deadline, Live, Machine, PeerRequest, PlanRequest, RunFile, ToolChoice, begin,
+    left_out_for_time, measure_here, plan, subsystems,
 };
 use rustix::fs::{MemfdFlags, memfd_create};
 
@@ -27,8 +27,6 @@ use crate::error::Outcome;
 use crate::signals;
 use crate::this_program::tool;
 
-/// Words of a finding before the work that the plan leaves out.
-const LEFT_OUT: &str = "left out: ";
 /// The time for a round to end after the launcher is gone.
 const GRACE: Duration = Duration::from_secs(5);
 
@@ -126,10 +124,7 @@ fn measure(
     };
     let machine = Machine::for_run(&request)?;
     let planned = plan(&request, &machine.host)?;
-    // A quota or a budget leaves work out by a finding.
-    let by_time = planned.findings.iter().map(|f| &f.message).filter(|m| m.contains(LEFT_OUT));
-    let by_time: Vec<String> = by_time.cloned().collect();
-    let not_planned = [planned.unsupported, planned.left_out, by_time].concat();
+    let not_planned = [planned.unsupported, planned.left_out].concat();
     let run = begin(machine.host, planned.plan, planned.findings, tool(), Timestamp::now());
     let ahead_s = begun.elapsed().as_secs_f64();
     let deadline = planned.ranks.map(|ranks| Deadline { ahead_s, ranks });
@@ -146,7 +141,11 @@ fn measure(
         None => {
             let mut round = node_round(&run, (node, partner), order.pass, order.round);
             round.boot_id = boot_id();
-            round.left_out = joined(left_out.into_iter().chain(not_planned));
+            // What the time limit left out of the plan may have been measured in the time that
+            // remained.
+            let cpus = run.host.limits.usable_cpus.len() as u64;
+            let for_time = left_out_for_time(&run.plan, cpus);
+            round.left_out = joined(left_out.into_iter().chain(not_planned).chain(for_time));
             Ok(OrderOutcome::Measured(Box::new(round)))
         }
     }
