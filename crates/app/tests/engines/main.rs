@@ -15,7 +15,7 @@ use proofmark_model::FleetReport;
 use proofmark_model::NodeState::{Slow, Unverified};
 use proofmark_testing::wait_until_within;
 use rustix::process::{Pid, Signal};
-use testbed::{Load, Testbed, program, quotas, report, state};
+use testbed::{Testbed, program, quotas, report, state};
 
 /// Time until no file or process is left on a node.
 const SOON: Duration = Duration::from_secs(10);
@@ -28,7 +28,7 @@ fn exit_status(found: &FleetReport) -> Option<i32> {
 
 #[test]
 fn a_slow_cable_is_found_over_ssh_and_nothing_is_left() {
-    let Some(lab) = Testbed::up(5, "ssh", Load::Brief) else { return };
+    let Some(lab) = Testbed::up(5, "ssh") else { return };
     lab.cable("n3", "100mbit");
     let out = lab.folder.path().join("out");
     let status = lab.fleet(&["--ssh", "n[1-5]", "--pairs", "8", "--at-once", "5"], &out);
@@ -49,7 +49,7 @@ fn a_slow_cable_is_found_over_ssh_and_nothing_is_left() {
 
 #[test]
 fn another_program_another_machine_and_a_hostile_node_are_named_with_their_reasons() {
-    let Some(lab) = Testbed::up(7, "ssh", Load::Brief) else { return };
+    let Some(lab) = Testbed::up(7, "ssh") else { return };
     let program = fs::read(program()).unwrap();
     (1..=7).for_each(|n| lab.put(&format!("n{n}"), &program));
     let hello = "{\\\"answer\\\":\\\"hello\\\",\\\"schema\\\":\\\"proofmark.fleet/1\\\",\\\"node\\\":\\\"n5\\\",\
@@ -78,7 +78,7 @@ fn another_program_another_machine_and_a_hostile_node_are_named_with_their_reaso
 
 #[test]
 fn a_stopped_and_a_killed_launcher_leave_nothing_and_lose_one_round() {
-    let Some(lab) = Testbed::up(4, "ssh", Load::Brief) else { return };
+    let Some(lab) = Testbed::up(4, "ssh") else { return };
     let out = lab.folder.path().join("out");
     let text = || fs::read_to_string(out.join("fleet.jsonl")).unwrap_or_default();
     let lines = || text().lines().count();
@@ -120,7 +120,7 @@ fn a_stopped_and_a_killed_launcher_leave_nothing_and_lose_one_round() {
 
 #[test]
 fn slurm_reaches_all_nodes_of_a_new_allocation_and_gives_it_back() {
-    let Some(lab) = Testbed::up(5, "slurm", Load::Whole) else { return };
+    let Some(lab) = Testbed::up(5, "slurm") else { return };
     lab.quota("n2", 20);
     // One copy of the program for all nodes fails, and comes by another way.
     lab.full("n4");

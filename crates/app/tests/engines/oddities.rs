@@ -7,7 +7,7 @@ use proofmark_model::FleetReport;
 use proofmark_testing::wait_until_within;
 
 use super::SOON;
-use super::testbed::{Load, Testbed, program, report};
+use super::testbed::{Testbed, program, report};
 
 /// Returns the reasons of a node in one text.
 fn reasons(found: &FleetReport, node: &str) -> String {
@@ -26,7 +26,7 @@ fn rate_of_copy(seconds: f64) -> String {
 
 #[test]
 fn shells_folders_and_deaths_of_nodes_are_named_and_leave_nothing() {
-    let Some(lab) = Testbed::up(8, "ssh", Load::Brief) else { return };
+    let Some(lab) = Testbed::up(8, "ssh") else { return };
     let prints = "echo; printf '+ module load gcc\\n. ok\\n\\033[31m'; head -c 9000 /dev/urandom; \
                   trap 'echo logout' EXIT; (for i in $(seq 60); do sleep 1; echo tick; done) & \
                   read -t 1 line; printf 'no end'";
@@ -75,7 +75,7 @@ fn shells_folders_and_deaths_of_nodes_are_named_and_leave_nothing() {
 
 #[test]
 fn a_busy_jump_host_and_a_shared_connection_cost_no_node() {
-    let Some(lab) = Testbed::up(8, "ssh", Load::Brief) else { return };
+    let Some(lab) = Testbed::up(8, "ssh") else { return };
     lab.jump(1);
     let socket = lab.folder.path().join("shared").display().to_string();
     let config = "/run/proofmark-testbed/config";

@@ -18,36 +18,22 @@ static ONE: Mutex<()> = Mutex::new(());
 /// Time limit of a fleet; without a second pass it takes a third of this.
 const LONGEST: Duration = Duration::from_secs(400);
 
-/// What nodes measure in a round.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Load {
-    /// Enough to see a quota.
-    Whole,
-    /// One trial of the CPU. All nodes share few CPUs, and each trial takes their time.
-    Brief,
-}
-
-impl Load {
-    fn profile(self) -> String {
-        let trials = if self == Self::Whole { 8 } else { 1 };
-        format!(
-            r#"
+/// The profile of a round, as short as shows a quota and a slow cable: all nodes share few CPUs, and
+/// each trial takes their time.
+const PROFILE: &str = r#"
 name = "testbed"
 [policy]
 target = 0.01
-min_trials = 8
-max_trials = 8
+min_trials = 1
+max_trials = 1
 trial = "20ms"
 [[points]]
 workload = "cpu.flops"
 threads = "all"
-trials = {trials}
 [[points]]
 workload = "network.tcp.stream"
-"#
-        )
-    }
-}
+trials = 3
+"#;
 
 /// The program that nodes get a copy of, without its symbols, which are a third of it.
 static PROGRAM: LazyLock<(TempDir, PathBuf)> = LazyLock::new(|| {
@@ -79,7 +65,7 @@ impl Testbed {
     /// Starts this many nodes with this daemon; `None`, with a printed reason, if it is not
     /// installed.
     #[track_caller]
-    pub fn up(nodes: u32, daemon: &str, load: Load) -> Option<Self> {
+    pub fn up(nodes: u32, daemon: &str) -> Option<Self> {
         let one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
         let needs = match daemon {
             "slurm" => &["/usr/sbin/slurmctld", "/usr/sbin/slurmd", "/usr/sbin/munged"][..],
@@ -105,7 +91,7 @@ impl Testbed {
             panic!("{}", String::from_utf8_lossy(&up.stderr));
         }
         let folder = tempfile::tempdir().unwrap();
-        fs::write(folder.path().join("profile.toml"), load.profile()).unwrap();
+        fs::write(folder.path().join("profile.toml"), PROFILE).unwrap();
         Some(Self { folder, _one: one })
     }
 
