@@ -26,7 +26,7 @@ use crate::this_program::{STARTED, tool};
 
 /// Prints skipped work, findings and warnings before a plan is carried out.
 pub fn print_before_run(machine: &Machine, planned: &Planned) {
-    for reason in &planned.left_out {
+    for reason in planned.left_out.iter().chain(&planned.left_out_for_time) {
         say_left_out(reason);
     }
     for finding in &planned.findings {

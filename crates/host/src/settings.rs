@@ -4,14 +4,16 @@
 //! Sources: Linux `Documentation/ABI/testing/sysfs-devices-system-cpu`,
 //! `admin-guide/pm/cpuidle.rst`, `admin-guide/pm/cpufreq.rst`, `admin-guide/pm/intel_pstate.rst`,
 //! `admin-guide/sysctl/kernel.rst`, `admin-guide/mm/ksm.rst`, `core-api/irq/irq-affinity.rst`;
-//! proc(5).
+//! `networking/ip-sysctl.rst`; proc(5).
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use proofmark_model::{FactId, Probe};
 
 use crate::cards::{firmware, network_cards};
+use crate::process_limits;
 use crate::root::{Reason, Root, fault, probe, probe_from};
+use crate::route;
 use crate::text::format_cpus;
 use crate::topology::CPUS;
 
@@ -30,6 +32,12 @@ const LINES: [(&str, &str); 5] = [
     ("swappiness", "/proc/sys/vm/swappiness"),
 ];
 
+/// Sizes of the socket buffers of TCP in bytes: minimum, default and maximum.
+const TCP_BUFFERS: [(FactId, &str); 2] = [
+    (FactId::TcpReceive, "/proc/sys/net/ipv4/tcp_rmem"),
+    (FactId::TcpSend, "/proc/sys/net/ipv4/tcp_wmem"),
+];
+
 /// Detects all settings; an unreadable one has its reason.
 pub(crate) fn detect(root: &Root, online: &[u32]) -> BTreeMap<String, Probe<String>> {
     let lines = LINES.map(|(name, path)| (name, probe(root.line(path), path)));
@@ -42,11 +50,17 @@ pub(crate) fn detect(root: &Root, online: &[u32]) -> BTreeMap<String, Probe<Stri
         (FactId::Affinity.as_str(), probe_from(affinity(root))),
         (FactId::Firmware.as_str(), probe_from(firmware(root))),
         (FactId::NetworkCards.as_str(), probe_from(network_cards(root))),
+        (FactId::Mtu.as_str(), probe_from(route::mtu(root))),
         ("IRQ affinity", probe(irq_affinity(root), IRQ)),
         ("kernel command line", probe(root.line(CMDLINE).map(|l| options(&l)), CMDLINE)),
         (FactId::Microcode.as_str(), probe_from(microcode(root))),
         (FactId::Turbo.as_str(), probe_from(turbo(root))),
     ];
+    let buffers = TCP_BUFFERS.map(|(id, path)| {
+        let spaced = |line: String| line.split_whitespace().collect::<Vec<_>>().join(" ");
+        (id.as_str(), probe(root.line(path).map(spaced), path))
+    });
+    let others = others.into_iter().chain(buffers).chain(process_limits::detect(root));
     let mut all: BTreeMap<String, Probe<String>> =
         lines.into_iter().chain(others).map(|(name, found)| (name.to_owned(), found)).collect();
     for name in root.names(VULNERABILITIES, "").unwrap_or_default() {
@@ -159,6 +173,7 @@ mod tests {
     fn settings_are_read_of_every_cpu() {
         let machine = Machine::new(&[
             ("/proc/cmdline", "quiet mitigations=off -- --token 7\n"),
+            ("/proc/sys/net/ipv4/tcp_rmem", "4096\t131072\t6291456\n"),
             ("/proc/cpuinfo", "processor\t: 0\nmicrocode\t: 0xa101144\n"),
             ("/proc/irq/4/smp_affinity_list", "0-1\n"),
             ("/proc/irq/9/smp_affinity_list", "0-1\n"),
@@ -178,6 +193,7 @@ mod tests {
         for (name, expected) in [
             ("kernel command line", "quiet mitigations=off"),
             ("microcode", "0xa101144"),
+            ("TCP receive buffer", "4096 131072 6291456"),
             ("IRQ affinity", "0-1; 1"),
             ("governor", "performance (1 of 3 CPUs), powersave (2 of 3 CPUs)"),
             ("turbo", "off"),

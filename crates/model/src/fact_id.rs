@@ -116,6 +116,20 @@ facts! {
     Governor = "governor",
     /// Setting: version of the microcode.
     Microcode = "microcode",
+    /// Setting: MTU of the interface to the peer, else to other machines, in bytes.
+    Mtu = "MTU",
+    /// Setting: receive buffer of a TCP socket in bytes: minimum, default and maximum.
+    TcpReceive = "TCP receive buffer",
+    /// Setting: send buffer of a TCP socket in bytes: minimum, default and maximum.
+    TcpSend = "TCP send buffer",
+    /// Setting: maximum number of open files of this process.
+    OpenFiles = "open files limit",
+    /// Setting: maximum number of this user's processes.
+    Processes = "processes limit",
+    /// Setting: maximum address space of this process.
+    AddressSpace = "address space limit",
+    /// Setting: maximum memory that this process may lock.
+    LockedMemory = "locked memory limit",
     /// Setting: simultaneous multithreading.
     Smt = "SMT",
     /// Setting: clocks above the nominal one.

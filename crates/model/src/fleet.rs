@@ -8,7 +8,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Better, FigureKind, Params, Severity, Subsystem, TimeAccount, Timestamp, Tool, Unit, Verdict,
+    Better, FigureKind, Params, Program, Severity, Subsystem, TimeAccount, Timestamp, Tool, Unit,
+    Verdict,
 };
 
 /// Version of the lines' shape.
@@ -228,12 +229,34 @@ pub struct NodeRound {
     /// The account of all threads' time.
     #[serde(default)]
     pub time_account: Option<TimeAccount>,
-    /// Other programs that took time on the node's CPUs, in words.
+    /// Amounts that limits grant it.
+    #[serde(default)]
+    pub limits: NodeLimits,
+    /// Other programs that used the node's CPUs, most first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub programs: Vec<Program>,
+    /// CPU time of all other programs as a share of that of one CPU; null where it is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub programs: Option<String>,
+    pub programs_of_one_cpu: Option<f64>,
     /// The part of the profile that the node did not measure, and why.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub left_out: Option<String>,
+}
+
+/// Amounts that limits grant a node; null: no limit, or an unknown one.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct NodeLimits {
+    /// CPUs of the quota.
+    pub cpus: Option<f64>,
+    /// Bytes per second read, the lowest of its devices.
+    pub read_bytes_per_s: Option<f64>,
+    /// Bytes per second written, likewise.
+    pub write_bytes_per_s: Option<f64>,
+    /// Reads per second, likewise.
+    pub reads_per_s: Option<f64>,
+    /// Writes per second, likewise.
+    pub writes_per_s: Option<f64>,
 }
 
 /// A fact about a node: `CPU`, `AMD EPYC`.

@@ -1,12 +1,16 @@
 //! Plausibility of a node's round, which is untrusted input.
 
-use crate::{NodeFact, NodeFigure, NodeRound, Param, Params, clean, clean_excerpt, is_quantity};
+use crate::{
+    NodeFact, NodeFigure, NodeRound, Param, Params, Program, clean, clean_excerpt, is_quantity,
+};
 
 /// Maximum number of results of a round and of findings of a result; the largest profile has about
 /// 300 results.
 const MAX_FIGURES: usize = 1000;
 /// Maximum number of facts of a node.
 const MAX_FACTS: usize = 64;
+/// Maximum number of programs of a round.
+const MAX_PROGRAMS: usize = 64;
 /// Maximum number of parameters of a result.
 const MAX_PARAMS: usize = 40;
 /// Maximum bytes of a workload's id, of a parameter and of a fact's name.
@@ -32,8 +36,29 @@ impl NodeRound {
                 "it sent network results outside a round of pairs, or other results in one".into(),
             );
         }
+        if self.programs.len() > MAX_PROGRAMS || !self.programs.iter().all(program) {
+            return Err(format!("it sent more than {MAX_PROGRAMS} programs, or an impossible one"));
+        }
+        let limits = &self.limits;
+        let amounts = [
+            limits.cpus,
+            limits.read_bytes_per_s,
+            limits.write_bytes_per_s,
+            limits.reads_per_s,
+            limits.writes_per_s,
+            self.programs_of_one_cpu,
+        ];
+        if amounts.into_iter().flatten().any(|v| !is_quantity(v) || v < 0.0) {
+            return Err("it sent an impossible limit or CPU time".to_owned());
+        }
         self.figures.iter().try_for_each(figure)
     }
+}
+
+fn program(program: &Program) -> bool {
+    let Program { name, cpu_s, of_one_cpu, io_bytes_per_s } = program;
+    let is_possible = |v: &f64| is_quantity(*v) && *v >= 0.0;
+    name.len() <= MAX_BYTES && [cpu_s, of_one_cpu, io_bytes_per_s].into_iter().all(is_possible)
 }
 
 fn figure(figure: &NodeFigure) -> Result<(), String> {

@@ -84,7 +84,8 @@ pub use figures::{
 pub use finding::{Finding, Severity, Verdict, VerdictCounts, Width};
 pub use fleet::{
     FLEET_ROUNDS, FLEET_SCHEMA, FleetLine, FleetPlan, FleetTask, NodeFact, NodeFailure, NodeFigure,
-    NodeFinding, NodeRound, NodesAgain, Pairs, PairsAgain, Pass, RoundRobin, rounds_needed,
+    NodeFinding, NodeLimits, NodeRound, NodesAgain, Pairs, PairsAgain, Pass, RoundRobin,
+    rounds_needed,
 };
 pub use fleet_report::{
     DifferingFact, FEWEST_NODES, FLEET_REPORT_SCHEMA, FactValue, FleetFigure, FleetGroup,

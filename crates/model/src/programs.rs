@@ -92,8 +92,12 @@ impl OtherPrograms<'_> {
     /// True if a program took so much of a CPU that it may explain what a run lost, or if all of
     /// them together did.
     pub fn took_much(self) -> bool {
-        let one = self.named.iter().filter(|p| p.can_be_stopped()).map(|p| p.of_one_cpu);
-        one.chain(self.all_of_one_cpu).any(|share| share >= Self::MUCH)
+        let (can, cannot): (Vec<&Program>, Vec<&Program>) =
+            self.named.iter().partition(|p| p.can_be_stopped());
+        // Kernel threads work for the programs and the load itself, and compete with neither.
+        let cannot: f64 = cannot.into_iter().map(|p| p.of_one_cpu).filter(|s| s.is_finite()).sum();
+        let rest = self.all_of_one_cpu.map(|all| all - cannot);
+        can.into_iter().map(|p| p.of_one_cpu).chain(rest).any(|share| share >= Self::MUCH)
     }
 
     /// Names the programs that moved most: `dd 1.200 GB/s, rsync 30.00 MB/s`; `None` if none moved
@@ -149,6 +153,9 @@ mod tests {
             OtherPrograms { named: &named, all_of_one_cpu: all }.took_much()
         };
         assert!(much(&[("cc", 0.06)], None) && much(&[("cc", 0.01)], Some(0.3)));
-        assert!(!much(&[("cc", 0.03), ("kernel threads", 0.3)], None) && !much(&[], None));
+        let of_kernel = [("kernel threads", 0.3), ("cc", 0.03)];
+        assert!(!much(&of_kernel, None) && !much(&[], None));
+        assert!(!much(&of_kernel, Some(0.34)), "kernel threads are no program that competes");
+        assert!(much(&of_kernel, Some(0.4)), "others took 10 %, of which 3 % is named");
     }
 }

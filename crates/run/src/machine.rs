@@ -4,7 +4,7 @@ use std::path::Path;
 
 use proofmark_engine::chain::read_clock;
 use proofmark_engine::{Refusal, interrupted_share, pin_to, precision, usable_cpus};
-use proofmark_model::{Host, MOST_CLOCKS_APART, Probe, Subsystem};
+use proofmark_model::{FactId, Host, MOST_CLOCKS_APART, Network, NetworkPath, Probe, Subsystem};
 use proofmark_workloads::disk::ToolFile;
 
 use crate::error::{RunError, Usage};
@@ -54,6 +54,7 @@ impl Machine {
         if let Some(server) = &self.server {
             self.host.network =
                 Probe::known(server.network().clone(), "the server, and this machine's routes");
+            self.host.settings.extend(mtu_to_peer(server.network()));
         }
         self.host.limits.declared.extend(request.limits.iter().cloned());
         // access(2) allows root everything, even a file in /proc.
@@ -67,6 +68,14 @@ impl Machine {
         }
         Ok(self)
     }
+}
+
+/// The MTU of the interface that leads to a peer, which may be another than that of the default
+/// route.
+fn mtu_to_peer(network: &Network) -> Option<(String, Probe<String>)> {
+    let interface = network.interface.get().filter(|_| network.path == NetworkPath::Peer)?;
+    let mtu = Probe::known(interface.mtu.to_string(), format!("{} to the peer", interface.name));
+    Some((FactId::Mtu.as_str().to_owned(), mtu))
 }
 
 /// Refuses a folder for disk workloads if none is measured.
@@ -120,4 +129,23 @@ fn measured_clock() -> Probe<f64> {
         return Probe::missing(why);
     }
     Probe::known(r.hz(), "the faster of two chains of dependent instructions")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_mtu_is_that_of_the_way_to_a_peer() {
+        let mtu = |path| {
+            let mut network = proofmark_model::testing::network(path);
+            if let Some(interface) = network.interface.get() {
+                let jumbo = proofmark_model::Interface { mtu: 9000, ..interface.clone() };
+                network.interface = Probe::known(jumbo, "test");
+            }
+            mtu_to_peer(&network).map(|(name, mtu)| (name, mtu.get().cloned()))
+        };
+        assert_eq!(mtu(NetworkPath::Peer), Some(("MTU".into(), Some("9000".into()))));
+        assert_eq!(mtu(NetworkPath::Loopback), None, "it says nothing of other machines");
+    }
 }

@@ -15,6 +15,8 @@ pub struct Planned {
     /// Lines about what it omits because the machine has too little of a resource, or none in the
     /// expected place.
     pub left_out: Vec<String>,
+    /// Line about what the time limit leaves out, unless time remains.
+    pub left_out_for_time: Option<String>,
     /// Findings about changes of the plan.
     pub findings: Vec<Finding>,
     /// Data about the reference tools that are not in the plan.

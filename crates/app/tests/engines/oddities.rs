@@ -2,13 +2,12 @@
 //! named with their cause.
 
 use std::fs;
-use std::path::Path;
 
 use proofmark_model::FleetReport;
 use proofmark_testing::wait_until_within;
 
 use super::SOON;
-use super::testbed::{Testbed, report};
+use super::testbed::{Testbed, program, report};
 
 /// Returns the reasons of a node in one text.
 fn reasons(found: &FleetReport, node: &str) -> String {
@@ -21,7 +20,7 @@ fn rounds(found: &FleetReport, node: &str) -> u32 {
 
 /// Rate in Mbit/s at which a copy of the program takes so many seconds.
 fn rate_of_copy(seconds: f64) -> String {
-    let size = Path::new(env!("CARGO_BIN_EXE_proofmark")).metadata().unwrap().len();
+    let size = program().metadata().unwrap().len();
     format!("{}mbit", (size as f64 * 8e-6 / seconds).ceil())
 }
 
@@ -38,9 +37,9 @@ fn shells_folders_and_deaths_of_nodes_are_named_and_leave_nothing() {
     lab.start_file("n5", "ulimit -f 1000");
     let mut kill = lab.kill_program("n6");
     // Its copy takes longer than a node may take to start.
-    lab.cable("n8", &rate_of_copy(30.0));
+    lab.cable("n8", &rate_of_copy(18.0));
     let out = lab.folder.path().join("out");
-    let arguments = ["--ssh", "n[1-8]", "--at-once", "8", "--start-limit", "20s"];
+    let arguments = ["--ssh", "n[1-8]", "--at-once", "8", "--start-limit", "12s"];
     assert_eq!(lab.fleet(&arguments, &out), Some(5));
     proofmark_testing::wait("the killer", &mut kill);
     let found = report(&out);
@@ -61,13 +60,15 @@ fn shells_folders_and_deaths_of_nodes_are_named_and_leave_nothing() {
     wait_until_within(SOON, "all nodes to be as before", || lab.left_on_nodes().is_empty());
     // A repaired node is measured again, and no other.
     lab.start_file("n4", "");
+    lab.cable("n8", "2gbit");
     let lines = || fs::read_to_string(out.join("fleet.jsonl")).unwrap();
     let before = lines().matches("\"pass\":\"first\"").count();
-    let again = ["--ssh", "n[1-8]", "--at-once", "8", "--start-limit", "20s", "--again", "n4"];
-    let mut launcher = lab.start(&[&again[..], &["--resume"]].concat(), &out);
+    let again = [&arguments[..], &["--again", "n4", "--resume"]].concat();
+    let mut launcher = lab.start(&again, &out);
     proofmark_testing::wait("the fleet", &mut launcher);
     let found = report(&out);
     assert_eq!(rounds(&found, "n4"), 8, "{}", reasons(&found, "n4"));
+    assert!(!reasons(&found, "n4").contains("its process ended"), "{}", reasons(&found, "n4"));
     assert_eq!(lines().matches("\"pass\":\"first\"").count(), before + 8);
     assert!(reasons(&found, "n6").contains("was killed by SIGKILL"), "it keeps what it was");
 }

@@ -3,37 +3,57 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use proofmark_model::{FleetLine, FleetReport, NodeRound, NodeState};
 use proofmark_testing::{output, skip, wait_within};
+use tempfile::TempDir;
 
 static ONE: Mutex<()> = Mutex::new(());
 
 /// Time limit of a fleet; without a second pass it takes a third of this.
 const LONGEST: Duration = Duration::from_secs(400);
 
-/// The profile of a round: enough to see a quota.
+/// The profile of a round, as short as shows a quota and a slow cable: all nodes share few CPUs, and
+/// each trial takes their time.
 const PROFILE: &str = r#"
 name = "testbed"
 [policy]
 target = 0.01
-min_trials = 8
-max_trials = 8
+min_trials = 1
+max_trials = 1
 trial = "20ms"
 [[points]]
 workload = "cpu.flops"
 threads = "all"
 [[points]]
 workload = "network.tcp.stream"
+trials = 3
 "#;
+
+/// The program that nodes get a copy of, without its symbols, which are a third of it.
+static PROGRAM: LazyLock<(TempDir, PathBuf)> = LazyLock::new(|| {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("proofmark");
+    let built = Path::new(env!("CARGO_BIN_EXE_proofmark"));
+    let strip = Command::new("strip").arg("-o").arg(&path).arg(built).status();
+    if !strip.is_ok_and(|status| status.success()) {
+        fs::copy(built, &path).unwrap();
+    }
+    (folder, path)
+});
+
+pub fn program() -> &'static Path {
+    &PROGRAM.1
+}
 
 /// Running nodes, which a drop stops.
 pub struct Testbed {
-    pub folder: tempfile::TempDir,
+    pub folder: TempDir,
     _one: MutexGuard<'static, ()>,
 }
 
@@ -151,7 +171,7 @@ impl Testbed {
     /// Starts a fleet of these nodes, by default one at a time: all of them share two CPUs.
     pub fn start(&self, arguments: &[&str], out: &Path) -> Child {
         let mut command = Command::new(script());
-        command.args(["run", "control", env!("CARGO_BIN_EXE_proofmark"), "fleet", "run"]);
+        command.args(["run", "control"]).arg(program()).args(["fleet", "run"]);
         command.arg("--profile").arg(self.folder.path().join("profile.toml"));
         if !arguments.contains(&"--at-once") {
             command.args(["--at-once", "1"]);
@@ -162,7 +182,7 @@ impl Testbed {
         }
         command.args(arguments).arg(out).env("PROOFMARK_TESTBED", "nodes of one machine");
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        command.spawn().unwrap()
+        command.process_group(0).spawn().unwrap()
     }
 
     /// Measures a fleet. Returns the exit status.
@@ -200,7 +220,7 @@ fn folder_of(node: &str) -> PathBuf {
 
 /// Reads a fleet's report from its directory.
 pub fn report(dir: &Path) -> FleetReport {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_proofmark"));
+    let mut command = Command::new(program());
     let printed = output(command.args(["fleet", "report", "--format", "json"]).arg(dir));
     let text = String::from_utf8(printed.stdout).unwrap();
     serde_json::from_str(&text).unwrap_or_else(|e| panic!("{e}: {text}"))

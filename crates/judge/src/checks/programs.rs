@@ -8,8 +8,8 @@ pub(super) fn cpu_users(ctx: &Context) -> String {
     match ctx.programs.to_stop() {
         Some(named) if ctx.programs.took_much() => format!("CPU use during the run: {named}"),
         Some(named) => format!(
-            "CPU use during the run: {named}, too little to explain it; others ended meanwhile or \
-             ran in other containers, and top lists those that still run"
+            "CPU use during the run: {named}, too little to explain it; to find others, run top \
+             during a measurement"
         ),
         None => "top lists them".to_owned(),
     }

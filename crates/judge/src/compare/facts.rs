@@ -67,9 +67,21 @@ fn settings(a: &Host, b: &Host) -> Vec<Fact> {
         let (what, a, b) = (name.clone(), value(a)?, value(b)?);
         let [short_a, short_b] = around_the_difference(&a, &b);
         let difference = Difference { what, a: short_a, b: short_b };
-        (a != b).then_some(Fact { difference, scope: ALL })
+        (a != b).then_some(Fact { difference, scope: scope_of_setting(name) })
     };
     a.settings.keys().filter_map(differs).collect()
+}
+
+/// The parts of the machine whose results a setting may change. A limit of a process ends work, and
+/// slows none.
+pub(crate) fn scope_of_setting(name: &str) -> FactScope {
+    match FactId::named(name) {
+        Some(FactId::Mtu | FactId::TcpReceive | FactId::TcpSend | FactId::NetworkCards) => NETWORK,
+        Some(
+            FactId::OpenFiles | FactId::Processes | FactId::AddressSpace | FactId::LockedMemory,
+        ) => NONE,
+        _ => ALL,
+    }
 }
 
 /// Shortens long texts to the part around the first character in which they differ.
@@ -210,7 +222,7 @@ fn network(host: &Host) -> Vec<Entry> {
     let interface = network.map(|n| {
         known(&n.interface, |i| {
             let driver = i.driver.as_deref().unwrap_or("driver unknown");
-            format!("{} ({driver}, MTU {})", i.name, i.mtu)
+            format!("{} ({driver})", i.name)
         })
     });
     vec![

@@ -203,6 +203,22 @@ fn settings_that_differ_are_named_where_both_are_known() {
 }
 
 #[test]
+fn limits_of_a_process_and_settings_of_networks_are_listed_and_are_no_cause_of_a_slow_cpu() {
+    let with = |value: &str, by: f64| {
+        let mut run = run(vec![scaled(flops(1), by)]);
+        let names = ["MTU", "TCP receive buffer", "TCP send buffer", "open files limit"];
+        let probe = |name: &str| (name.to_owned(), Probe::known(value.to_owned(), "a file"));
+        run.host.settings = names.map(probe).into();
+        run
+    };
+    let c = compared(&with("1500", 1.0), &with("9000", 0.8));
+    let found: Vec<&str> = c.differences.iter().map(|d| d.what.as_str()).collect();
+    assert_eq!(found, ["MTU", "TCP receive buffer", "TCP send buffer", "open files limit"]);
+    let reason = &c.points[0].reason;
+    assert!(!found.iter().any(|name| reason.contains(name)), "{reason}");
+}
+
+#[test]
 fn an_import_without_trials_has_a_ratio_of_medians_and_no_more() {
     let mut m = flops(1);
     m.trials.clear();

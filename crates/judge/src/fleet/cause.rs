@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use proofmark_model::{
     Better, FactId, FactScope, FigureKind, FleetFigure, FleetNode, FleetStrip, NodeFact,
-    NodeSlowAt, Pass, StripOutcome, Subsystem, TimeAccount, TimeCause, clean_excerpt,
+    NodeLimits, NodeSlowAt, Pass, StripOutcome, Subsystem, TimeAccount, TimeCause, clean_excerpt,
 };
 
 use super::lines::{Cell, Found, Node};
 use super::words::{others, percent, slowness};
 use super::{Fleet, groups, programs};
+use crate::compare::facts::scope_of_setting;
 use crate::statistics::median;
 use crate::words::counted;
 
@@ -118,10 +119,13 @@ struct Differing<'a> {
     usual: &'a str,
 }
 
-impl Differing<'_> {
-    /// Returns true if the value of a limit is one.
-    fn is_limit(&self) -> bool {
-        ![NO_LIMIT, groups::UNKNOWN].contains(&self.fact.value.as_str())
+/// The amounts of a limit.
+fn amounts(limits: &NodeLimits, id: FactId) -> [Option<f64>; 4] {
+    let NodeLimits { cpus, read_bytes_per_s, write_bytes_per_s, reads_per_s, writes_per_s } =
+        *limits;
+    match id {
+        FactId::CpuQuota => [cpus, None, None, None],
+        _ => [read_bytes_per_s, write_bytes_per_s, reads_per_s, writes_per_s],
     }
 }
 
@@ -170,10 +174,27 @@ impl<'a> Sides<'a> {
         Some(Self { own, rest, number: 0, subsystem: Subsystem::Disk, better: Better::Higher })
     }
 
-    /// A limit of speed that the node has and its group does not.
+    /// A limit of speed that grants the node less than its group.
     fn limit(&self) -> Option<String> {
-        let limit = self.fact(|id| LIMITS.contains(&id))?;
-        limit.is_limit().then(|| describe(limit))
+        LIMITS.into_iter().find_map(|id| self.smaller(id)).map(describe)
+    }
+
+    fn smaller(&self, id: FactId) -> Option<Differing<'a>> {
+        self.fact(|other| other == id).filter(|_| self.grants_less(id))
+    }
+
+    /// Returns true if an amount of this limit is below that of most of its group.
+    fn grants_less(&self, id: FactId) -> bool {
+        let granted = |node: &'a Node| {
+            let limits = node.limits(self.subsystem.info().has_server)?;
+            Some(amounts(&limits, id).map(|amount| amount.unwrap_or(f64::INFINITY)))
+        };
+        let Some(own) = granted(self.own) else { return false };
+        let group: Vec<[f64; 4]> = self.rest.iter().filter_map(|node| granted(node)).collect();
+        own.into_iter().enumerate().any(|(at, own)| {
+            let below = group.iter().filter(|amounts| own < amounts[at]).count();
+            2 * below > group.len()
+        })
     }
 
     /// A fact without a direct effect on speed.
@@ -181,9 +202,9 @@ impl<'a> Sides<'a> {
         Some(describe(self.fact(|id| !LIMITS.contains(&id))?))
     }
 
-    /// Its CPU quota, if its group has another one or none.
+    /// Its CPU quota, if its group has a larger one or none.
     fn quota(&self) -> Option<Differing<'a>> {
-        self.fact(|id| id == FactId::CpuQuota).filter(Differing::is_limit)
+        self.smaller(FactId::CpuQuota)
     }
 
     /// Returns true if a CPU quota took much more of its threads' time than of its group's.
@@ -209,9 +230,12 @@ impl<'a> Sides<'a> {
             most_common(values.map(|f| f.value.as_str()), of_group.len())
         };
         let may = |id: FactId| {
-            let may_be = |scope| self.subsystem.info().facts.contains(&scope);
-            (id != FactId::NetworkInterface || may_be(FactScope::Network))
-                && (!OF_DISK.contains(&id) || may_be(FactScope::Storage))
+            let scope = match id {
+                FactId::NetworkInterface => FactScope::Network,
+                id if OF_DISK.contains(&id) => FactScope::Storage,
+                id => scope_of_setting(id.as_str()),
+            };
+            self.subsystem.info().facts.contains(&scope)
         };
         let own = facts(self.own)?.iter().filter(|f| !f.groups);
         let mut own = own.map(|f| (FactId::named(&f.what), f));
@@ -237,7 +261,7 @@ impl<'a> Sides<'a> {
         let worst = own.iter().map(beyond).max_by(|a, b| a.0.total_cmp(&b.0))?;
         let (beyond, name, share, words) = worst;
         let programs = programs::named([self.own]).filter(|_| programs::took(name));
-        let programs = programs.map_or_else(String::new, |p| format!("; {p} of one CPU"));
+        let programs = programs.map_or_else(String::new, |p| format!("; CPU use: {p}"));
         let usual = percent(usual(name));
         (beyond >= TIME).then(|| {
             format!(

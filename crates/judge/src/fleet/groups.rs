@@ -103,13 +103,19 @@ pub(super) fn all(lines: &Lines) -> Vec<Group> {
     groups
 }
 
-/// The facts of a node that do not make its group. The interface to other nodes is known from pairs.
+/// The facts of a node that do not make its group. The way to other nodes is known from pairs; without
+/// them the MTU is that of the default route.
 fn other_facts(node: &Node) -> Vec<&NodeFact> {
-    let interface = |f: &&NodeFact| FactId::named(&f.what) == Some(FactId::NetworkInterface);
+    let is = |f: &NodeFact, ids: &[FactId]| ids.iter().any(|id| id.as_str() == f.what);
+    let in_pairs = node.facts_in_pairs();
+    let from_pairs: &[FactId] = match in_pairs {
+        Some(_) => &[FactId::NetworkInterface, FactId::Mtu],
+        None => &[FactId::NetworkInterface],
+    };
     let own = facts(node).map(|all| all.iter()).into_iter().flatten();
-    let own = own.filter(|f| !f.groups && !interface(f));
-    let of_pairs = node.facts_in_pairs().map(|all| all.iter()).into_iter().flatten();
-    own.chain(of_pairs.filter(interface)).collect()
+    let own = own.filter(|f| !f.groups && !is(f, from_pairs));
+    let of_pairs = in_pairs.map(|all| all.iter()).into_iter().flatten();
+    own.chain(of_pairs.filter(|f| is(f, from_pairs))).collect()
 }
 
 /// The facts in most of a node's lines; between equally frequent ones, those of the earlier lines.

@@ -10,12 +10,15 @@ use proofmark_model::{
     NodeRound, Pass, RoundRobin, Severity, check_id, clean_excerpt, format_percent,
 };
 
-use super::lines::{Cell, Figure, Found, Key, Lines, Node, RoundOutcome, UsableRound};
+use super::lines::{Cell, Figure, Found, Key, Lines, Lost, Node, RoundOutcome, UsableRound};
 use super::{LONGEST_NAME, LONGEST_TEXT, MOST_FINDINGS, MOST_NODES};
 use crate::checks::network_path::ONE_MACHINE;
 
 /// Most failures of a node that are kept.
 const MOST_LOST: usize = 64;
+
+/// Most programs of a round that are kept.
+const MOST_PROGRAMS: usize = 10;
 
 /// Reads the lines. Fails if there is no valid plan.
 pub(super) fn collect(lines: impl IntoIterator<Item = FleetLine>) -> Result<Lines, String> {
@@ -117,7 +120,8 @@ impl Intake {
     }
 
     /// Forgets the earlier lines of nodes that measure again, in pairs too. Pairs that were planned
-    /// without them are planned anew.
+    /// without them are planned anew, and the second passes by all nodes, as the launcher does
+    /// (`ResumeState::forget`).
     fn forget(&mut self, names: &[String]) {
         let lines = &mut self.lines;
         let places: BTreeSet<usize> =
@@ -128,7 +132,7 @@ impl Intake {
             lines.round_robin = None;
         }
         let forgotten = |ends: &[usize]| all_pairs || ends.iter().any(|end| places.contains(end));
-        lines.pairs_again.retain(|(_, ends), _| !forgotten(ends));
+        lines.pairs_again.clear();
         lines.boots.values_mut().for_each(|nodes| nodes.retain(|place| !places.contains(place)));
         for node in &mut lines.nodes {
             let (place, name) = (node.place, std::mem::take(&mut node.name));
@@ -140,8 +144,13 @@ impl Intake {
                 let ends = turn.as_ref().and_then(RoundOutcome::ends).unwrap_or([place; 2]);
                 turn.take_if(|_| forgotten(&ends));
             }
-            node.failed_again.retain(|(_, ends, _)| !forgotten(ends));
-            node.lost.retain(|(_, pass, ..)| !(all_pairs && pass.of_pairs()));
+            node.again.clear();
+            node.failed_again.clear();
+            node.lost.retain(|lost| {
+                lost.pass != Pass::PairsAgain
+                    && !all_pairs
+                    && lost.partner.is_none_or(|partner| !places.contains(&partner))
+            });
         }
     }
 
@@ -199,9 +208,11 @@ impl Intake {
         };
         let reason = self.text(&reason, LONGEST_TEXT);
         if line.pass.of_pairs() && alone {
-            let place = self.nodes.get(&line.node);
-            if let Some(node) = place.and_then(|place| self.lines.nodes.get_mut(*place)) {
-                node.lost.push((reason, line.pass, line.round, line.gone));
+            let place = |name: &String| self.nodes.get(name).copied();
+            let partner = line.partner.as_ref().and_then(place);
+            if let Some(node) = place(&line.node).and_then(|at| self.lines.nodes.get_mut(at)) {
+                let NodeFailure { pass, round, gone, .. } = *line;
+                node.lost.push(Lost { reason, partner, pass, round, gone });
                 node.lost.truncate(MOST_LOST);
             }
             return;
@@ -265,7 +276,8 @@ impl Intake {
 
     fn seen(&mut self, line: NodeRound, ends: &[usize]) -> UsableRound {
         let facts = self.facts(line.facts);
-        let programs = line.programs.map(|p| self.text(&p, LONGEST_TEXT));
+        let programs = line.programs.iter().take(MOST_PROGRAMS);
+        let programs = programs.map(|p| (self.text(&p.name, LONGEST_NAME), p.of_one_cpu)).collect();
         let left_out = line.left_out.map(|what| self.text(&what, LONGEST_TEXT));
         let figures = line.figures.into_iter().enumerate();
         let mut cells: Vec<Cell> = figures.map(|(place, f)| self.cell(place, f)).collect();
@@ -277,7 +289,9 @@ impl Intake {
             facts,
             cells: cells.into(),
             time: line.time_account,
+            limits: line.limits,
             programs,
+            programs_of_one_cpu: line.programs_of_one_cpu,
             left_out,
         }
     }

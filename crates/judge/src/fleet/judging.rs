@@ -190,7 +190,7 @@ pub(super) fn shared_load(lines: &Lines, group: &Group) -> Option<String> {
     let nodes = || group.nodes.iter().map(|node| &lines.nodes[*node]);
     let named = |name: &str| programs::named(nodes()).filter(|_| programs::took(name));
     let main = main.map(|(name, (words, _))| match named(name) {
-        Some(programs) => format!(", mostly {words} ({programs} of one CPU)"),
+        Some(programs) => format!(", mostly {words} (CPU use: {programs})"),
         None => format!(", mostly {words}"),
     });
     let main = main.unwrap_or_default();

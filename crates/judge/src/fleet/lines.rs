@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use proofmark_model::{
-    Better, FLEET_ROUNDS, FigureKind, FleetPlan, NodeFact, Params, Pass, RoundRobin, Severity,
-    Subsystem, TimeAccount, Unit,
+    Better, FLEET_ROUNDS, FigureKind, FleetPlan, NodeFact, NodeLimits, Params, Pass, RoundRobin,
+    Severity, Subsystem, TimeAccount, Unit,
 };
 
 /// The lines of a fleet.
@@ -142,11 +142,21 @@ pub(super) struct Node {
     pub(super) again: Vec<Option<RoundOutcome>>,
     /// Outcomes by round of pairs; `None` in a round in which it was in no pair.
     pub(super) pairs: Vec<Option<RoundOutcome>>,
-    /// Failures of this node alone in passes over pairs: reason, pass, round, and true if it was
-    /// not asked again.
-    pub(super) lost: Vec<(Arc<str>, Pass, u32, bool)>,
+    /// Failures of this node alone in passes over pairs.
+    pub(super) lost: Vec<Lost>,
     /// Failures of its pairs in the second pass: reason, the places of both nodes, and the round.
     pub(super) failed_again: Vec<(Arc<str>, [usize; 2], u32)>,
+}
+
+/// A failure of a node alone in a pass over pairs.
+pub(super) struct Lost {
+    pub(super) reason: Arc<str>,
+    /// Place of the node that it was to measure with.
+    pub(super) partner: Option<usize>,
+    pub(super) pass: Pass,
+    pub(super) round: u32,
+    /// True if it was not asked again.
+    pub(super) gone: bool,
 }
 
 /// Outcome of a node in a round.
@@ -179,7 +189,11 @@ pub(super) struct UsableRound {
     /// Results, sorted by the number of the figure.
     pub(super) cells: Box<[Cell]>,
     pub(super) time: Option<TimeAccount>,
-    pub(super) programs: Option<Arc<str>>,
+    pub(super) limits: NodeLimits,
+    /// Other programs with their shares of one CPU.
+    pub(super) programs: Box<[(Arc<str>, f64)]>,
+    /// The share of all other programs.
+    pub(super) programs_of_one_cpu: Option<f64>,
     pub(super) left_out: Option<Arc<str>>,
 }
 
@@ -239,7 +253,7 @@ impl Node {
             RoundOutcome::Failed(_, gone, _) => Some(*gone),
             _ => None,
         });
-        own.any(|gone| gone) || self.lost.iter().any(|(.., gone)| *gone)
+        own.any(|gone| gone) || self.lost.iter().any(|lost| lost.gone)
     }
 
     /// Nodes with which it failed to measure the network, in either pass.
@@ -268,6 +282,13 @@ impl Node {
             .usable(Pass::Pairs)
             .filter(|(_, seen)| seen.ends.map(|e| e[0]) == Some(self.place));
         own.map(|(_, seen)| &seen.facts).last()
+    }
+
+    /// Limits that it sent last, with its own results or as the measuring node of a pair.
+    pub(super) fn limits(&self, in_pairs: bool) -> Option<NodeLimits> {
+        let pass = if in_pairs { Pass::Pairs } else { Pass::First };
+        let is_own = |seen: &UsableRound| seen.ends.is_none_or(|ends| ends[0] == self.place);
+        self.usable(pass).filter(|(_, seen)| is_own(seen)).map(|(_, seen)| seen.limits).last()
     }
 
     /// Returns true if it measured the network with others, and can do so again.

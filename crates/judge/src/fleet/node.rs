@@ -3,9 +3,9 @@
 use std::cmp::Reverse;
 
 use proofmark_model::{
-    Ceiling, FactId, FigureKind, Host, MainResult, Measurement, NodeFact, NodeFigure, NodeFinding,
-    NodeRound, Pass, Probe, ResultNames, Run, TimeAccount, Tool, clean, clean_excerpt, counted,
-    format_size, is_quantity,
+    Ceiling, FactId, FigureKind, Host, IoLimit, MainResult, Measurement, NodeFact, NodeFigure,
+    NodeFinding, NodeLimits, NodeRound, Pass, Probe, Program, ResultNames, Run, TimeAccount, Tool,
+    clean, clean_excerpt, counted, format_size, is_quantity,
 };
 
 use super::{LONGEST_NAME, LONGEST_TEXT, MOST_FINDINGS};
@@ -35,7 +35,7 @@ const MAY_EXPLAIN: [FactId; 12] = [
     FactId::NetworkInterface,
 ];
 /// Settings that may explain it.
-const SETTINGS: [FactId; 8] = [
+const SETTINGS: [FactId; 15] = [
     FactId::Affinity,
     FactId::CStates,
     FactId::Governor,
@@ -44,6 +44,13 @@ const SETTINGS: [FactId; 8] = [
     FactId::Turbo,
     FactId::Firmware,
     FactId::NetworkCards,
+    FactId::Mtu,
+    FactId::TcpReceive,
+    FactId::TcpSend,
+    FactId::OpenFiles,
+    FactId::Processes,
+    FactId::AddressSpace,
+    FactId::LockedMemory,
 ];
 
 /// Returns the facts in which nodes are compared: those that make a group, and those that only may
@@ -75,8 +82,34 @@ pub fn node_round(
         facts: facts(run),
         figures: figures(run),
         time_account: run.time_account().filter(is_sound),
-        programs: run.other_programs().to_stop().map(|p| clean_excerpt(&p, LONGEST_TEXT)),
+        limits: limits(&run.host),
+        programs: run.programs.iter().filter(is_known).map(cleaned).collect(),
+        programs_of_one_cpu: run.programs_of_one_cpu.filter(|share| is_quantity(*share)),
         left_out: None,
+    }
+}
+
+fn is_known(program: &&Program) -> bool {
+    let Program { cpu_s, of_one_cpu, io_bytes_per_s, .. } = **program;
+    [cpu_s, of_one_cpu, io_bytes_per_s].into_iter().all(is_quantity)
+}
+
+fn cleaned(program: &Program) -> Program {
+    Program { name: clean_excerpt(&program.name, LONGEST_NAME), ..program.clone() }
+}
+
+/// The amounts that the quota and the limits of devices grant.
+fn limits(host: &Host) -> NodeLimits {
+    let devices = host.limits.io.get().map(Vec::as_slice).unwrap_or_default();
+    let lowest = |rate: fn(&IoLimit) -> Option<f64>| {
+        devices.iter().filter_map(rate).filter(|v| is_quantity(*v)).min_by(f64::total_cmp)
+    };
+    NodeLimits {
+        cpus: host.limits.cpu_quota.get().and_then(|q| q.cpus).filter(|v| is_quantity(*v)),
+        read_bytes_per_s: lowest(|limit| limit.read_bytes_per_s),
+        write_bytes_per_s: lowest(|limit| limit.write_bytes_per_s),
+        reads_per_s: lowest(|limit| limit.reads_per_s),
+        writes_per_s: lowest(|limit| limit.writes_per_s),
     }
 }
 

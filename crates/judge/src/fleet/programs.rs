@@ -1,16 +1,12 @@
 //! Other programs that took time on nodes.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use proofmark_model::{Pass, TimeCause};
+use proofmark_model::{OtherPrograms, Pass, Program, TimeCause};
 
 use super::lines::Node;
-use super::words::percent;
 
-/// Most programs that are named.
-const NAMED: usize = 3;
-/// Smallest share of one CPU of a program that is named.
-const LEAST: f64 = 0.01;
 /// Names of this program's own processes, which nodes that share a machine take for others.
 const OWN: [&str; 2] = ["exe", "proofmark"];
 
@@ -20,30 +16,33 @@ pub(super) fn took(cause: &str) -> bool {
 }
 
 /// Names the programs that used most in all rounds of the first pass of these nodes, with their
-/// mean share of one CPU: `rustc 93.3 %, cargo 5.0 %`; `None` without any.
+/// mean share of one CPU, and the share of those without a name: `rustc 93.3 %, cargo 5.0 %`;
+/// `None` if they took too little to explain a loss.
 pub(super) fn named<'a>(nodes: impl IntoIterator<Item = &'a Node>) -> Option<String> {
     let mut shares: BTreeMap<&str, f64> = BTreeMap::new();
-    let mut rounds = 0;
+    let (mut rounds, mut all, mut is_counted) = (0, 0.0, false);
     for (_, seen) in nodes.into_iter().flat_map(|node| node.usable(Pass::First)) {
+        let is_own = |(name, _): &&(Arc<str>, f64)| OWN.contains(&&**name);
+        let sum = |own: bool| -> f64 {
+            seen.programs.iter().filter(|p| is_own(p) == own).map(|(_, share)| share).sum()
+        };
         rounds += 1;
-        for (name, share) in seen.programs.as_deref().into_iter().flat_map(parsed) {
+        is_counted |= seen.programs_of_one_cpu.is_some();
+        all +=
+            seen.programs_of_one_cpu.map_or_else(|| sum(false), |all| (all - sum(true)).max(0.0));
+        for (name, share) in seen.programs.iter().filter(|p| !is_own(p)) {
             *shares.entry(name).or_default() += share;
         }
     }
-    let mean = |(name, sum): (_, f64)| (name, sum / f64::from(rounds));
-    let mut all: Vec<(&str, f64)> = shares.into_iter().map(mean).collect();
-    all.retain(|(name, share)| *share >= LEAST && !OWN.contains(name));
-    all.sort_by(|a, b| b.1.total_cmp(&a.1));
-    let words: Vec<String> =
-        all.iter().take(NAMED).map(|(name, share)| format!("{name} {}", percent(*share))).collect();
-    (!words.is_empty()).then(|| words.join(", "))
-}
-
-/// Reads the names and shares of a node's words.
-fn parsed(words: &str) -> impl Iterator<Item = (&str, f64)> {
-    words.split(", ").filter_map(|one| {
-        let (name, share) = one.strip_suffix(" %")?.rsplit_once(' ')?;
-        let share: f64 = share.parse().ok()?;
-        (share.is_finite() && share >= 0.0).then_some((name, share / 100.0))
-    })
+    let mean = |sum: f64| sum / f64::from(rounds);
+    let program = |(name, sum): (&str, f64)| Program {
+        name: name.to_owned(),
+        of_one_cpu: mean(sum),
+        ..Program::default()
+    };
+    let mut programs: Vec<Program> = shares.into_iter().map(program).collect();
+    programs.sort_by(|a, b| b.of_one_cpu.total_cmp(&a.of_one_cpu));
+    let all_of_one_cpu = is_counted.then(|| mean(all));
+    let others = OtherPrograms { named: &programs, all_of_one_cpu };
+    others.to_stop().filter(|_| others.took_much())
 }

@@ -10,7 +10,7 @@ use proofmark_model::{
 use super::Fleet;
 use super::groups;
 use super::judging::fewest_holders;
-use super::lines::{Cell, Key, Lines, Node, RoundOutcome};
+use super::lines::{Cell, Key, Lines, Lost, Node, RoundOutcome};
 use super::rule::FEWEST_NODES;
 use super::words::{difference, others, rounds, slowness};
 use crate::words::counted;
@@ -41,7 +41,7 @@ pub(super) fn from_lines(lines: &Lines, place: usize) -> Vec<String> {
             reasons.push(format!("{reason} ({}{name}){gone}", rounds(&at)));
         }
     }
-    for (reason, pass, round, gone) in &node.lost {
+    for Lost { reason, pass, round, gone, .. } in &node.lost {
         let name = if *pass == Pass::Pairs { "of pairs" } else { "of the second pass over pairs" };
         let gone = if *gone { GONE } else { "" };
         reasons.push(format!("{reason} (round {round} {name}){gone}"));

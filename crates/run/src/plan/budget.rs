@@ -14,6 +14,7 @@ mod quota;
 mod tools;
 mod trials;
 
+pub use leave_out::left_out_for_time;
 pub(super) use leave_out::{describe, leave_out, leave_out_under_quota};
 pub(crate) use leave_out::{finding as left_out_finding, words};
 pub(super) use quota::shorten_rounds as shorten_rounds_under_quota;

@@ -27,8 +27,8 @@ use crate::schedule::TOLERANCE;
 use crate::set_up::memory_rate;
 
 pub use announce::announcements;
-pub use budget::FINDINGS as BUDGET_FINDINGS;
 pub(crate) use budget::{ADVICE, BUDGET, left_out_finding, typed, words};
+pub use budget::{FINDINGS as BUDGET_FINDINGS, left_out_for_time};
 pub use endure::endure;
 use estimate::around_s;
 pub use estimate::{estimate, takes};
@@ -68,7 +68,7 @@ pub fn plan(request: &PlanRequest, host: &Host) -> Result<Planned, Usage> {
     references::lengthen(&mut planned.plan);
     budget::shorten_rounds_under_quota(&mut planned);
     keep_to_budget(request, host, &mut planned);
-    planned.left_out.extend(budget::describe(&planned));
+    planned.left_out_for_time = budget::describe(&planned);
     Ok(planned)
 }
 

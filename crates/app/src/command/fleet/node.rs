@@ -12,11 +12,11 @@ use anyhow::{Context as _, Result, anyhow};
 use proofmark_engine::Stop;
 use proofmark_fleet::{Answer, NodeTask, Order, OrderOutcome, answer_orders};
 use proofmark_judge::fleet::node_round;
-use proofmark_model::{FleetTask, Run, StorageKind, Subsystem, SubsystemInfo, Timestamp};
+use proofmark_model::{FleetTask, Plan, Run, StorageKind, Subsystem, SubsystemInfo, Timestamp};
 use proofmark_peer::boot_id;
 use proofmark_run::{
-    Deadline, Live, Machine, PeerRequest, PlanRequest, RunFile, ToolChoice, begin, measure_here,
-    plan, subsystems,
+    Deadline, Live, Machine, PeerRequest, PlanRequest, RunFile, ToolChoice, begin,
+    left_out_for_time, measure_here, plan, subsystems,
 };
 use rustix::fs::{MemfdFlags, memfd_create};
 
@@ -27,8 +27,6 @@ use crate::error::Outcome;
 use crate::signals;
 use crate::this_program::tool;
 
-/// Words of a finding before the work that the plan leaves out.
-const LEFT_OUT: &str = "left out: ";
 /// The time for a round to end after the launcher is gone.
 const GRACE: Duration = Duration::from_secs(5);
 
@@ -126,10 +124,7 @@ fn measure(
     };
     let machine = Machine::for_run(&request)?;
     let planned = plan(&request, &machine.host)?;
-    // A quota or a budget leaves work out by a finding.
-    let by_time = planned.findings.iter().map(|f| &f.message).filter(|m| m.contains(LEFT_OUT));
-    let by_time: Vec<String> = by_time.cloned().collect();
-    let not_planned = [planned.unsupported, planned.left_out, by_time].concat();
+    let not_planned = [planned.unsupported, planned.left_out].concat();
     let run = begin(machine.host, planned.plan, planned.findings, tool(), Timestamp::now());
     let ahead_s = begun.elapsed().as_secs_f64();
     let deadline = planned.ranks.map(|ranks| Deadline { ahead_s, ranks });
@@ -141,20 +136,26 @@ fn measure(
         deadline: deadline.as_ref(),
     };
     let run = measure_here(run, planned.tools, &live, &mut [])?;
+    let cpus = run.host.limits.usable_cpus.len() as u64;
     match run.interrupted {
         Some(by) => Err(anyhow!("stopped by {by}")),
         None => {
             let mut round = node_round(&run, (node, partner), order.pass, order.round);
             round.boot_id = boot_id();
-            round.left_out = joined(left_out.into_iter().chain(not_planned));
+            round.left_out = not_measured(left_out.into_iter().chain(not_planned), &run.plan, cpus);
             Ok(OrderOutcome::Measured(Box::new(round)))
         }
     }
 }
 
-/// Joins sentences; `None` if there is none.
-fn joined(sentences: impl Iterator<Item = String>) -> Option<String> {
-    let all: Vec<String> = sentences.collect();
+/// Joins sentences on what was not measured, with those of the plan of a run that has ended: what the
+/// time limit left out at first may have been measured in the time that remained. `None`: nothing.
+fn not_measured(
+    sentences: impl Iterator<Item = String>,
+    plan: &Plan,
+    usable_cpus: u64,
+) -> Option<String> {
+    let all: Vec<String> = sentences.chain(left_out_for_time(plan, usable_cpus)).collect();
     (!all.is_empty()).then(|| all.join("; "))
 }
 
@@ -237,4 +238,29 @@ fn disk_folder(task: &FleetTask) -> Option<String> {
         }
     };
     folders.into_iter().find(is_own)
+}
+
+#[cfg(test)]
+mod tests {
+    use proofmark_model::{Params, Point, key};
+
+    use super::*;
+
+    #[test]
+    fn what_the_time_limit_left_out_and_the_run_did_not_measure_is_named() {
+        let point = |threads: u64| Point {
+            workload: "cpu.flops".to_owned(),
+            params: Params::default().with(key::THREADS, threads),
+        };
+        let mut plan = Plan { points: vec![point(2)], left_out: vec![point(1)], ..Plan::default() };
+        plan.policy.budget_s = Some(12.0);
+        let disk = || ["no disk was measured".to_owned()].into_iter();
+        let words = not_measured(disk(), &plan, 2).unwrap();
+        let start = "no disk was measured; left out for the time limit of 12 s: ";
+        assert!(words.starts_with(start) && words.len() > start.len(), "{words}");
+        // Measured in the time that remained.
+        plan.points.append(&mut plan.left_out);
+        assert_eq!(not_measured(disk(), &plan, 2).as_deref(), Some("no disk was measured"));
+        assert_eq!(not_measured(std::iter::empty(), &plan, 2), None);
+    }
 }

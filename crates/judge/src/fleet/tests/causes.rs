@@ -9,7 +9,7 @@ fn a_quota_leaves_the_machine_as_fast() {
     let quota = |node: usize, line: &mut NodeRound| {
         if node == 3 {
             line.figures.iter_mut().take(2).for_each(|f| scale(f, [1.0, 0.61]));
-            line.facts[3].value = "1 CPU".into();
+            set_quota(line, Some(1.0));
         }
     };
     let report = report(passes(8, &BOTH, quota));
@@ -29,7 +29,7 @@ fn throttling_alone_is_a_limit_of_the_node_and_no_load() {
     let throttled = |attainable: f64| {
         report(passes(8, &BOTH, move |node, line| {
             // A quota that all have and that one of them reaches.
-            line.facts[3].value = "2 CPUs".into();
+            set_quota(line, Some(2.0));
             if node == 6 {
                 scale(&mut line.figures[0], [attainable, 0.4]);
                 line.time_account = line.time_account.map(|t| TimeAccount {
@@ -56,8 +56,9 @@ fn throttling_alone_is_a_limit_of_the_node_and_no_load() {
 #[test]
 fn a_missing_quota_is_no_limit() {
     let report = report(passes(8, &BOTH, |node, line| {
-        line.facts[3].value = if node == 2 { "unknown" } else { "1 CPU" }.into();
+        set_quota(line, Some(1.0).filter(|_| node != 2));
         if node == 2 {
+            line.facts[3].value = "unknown".into();
             scale(&mut line.figures[1], [1.0, 0.5]);
         }
     }));
@@ -70,14 +71,49 @@ fn programs_of_all_rounds_are_named_but_not_our_own() {
     let busy = |node: usize, line: &mut NodeRound| {
         if node == 1 {
             scale(&mut line.figures[0], [1.0, 0.5]);
-            let other = if line.round.is_multiple_of(2) { "gcc 30.0 %, " } else { "" };
-            line.programs = Some(format!("exe 120.0 %, {other}rustc 45.0 %, proofmark 9.0 %"));
+            line.programs =
+                vec![program("exe", 1.2), program("rustc", 0.45), program("proofmark", 0.09)];
+            if line.round.is_multiple_of(2) {
+                line.programs.push(program("gcc", 0.3));
+            }
             line.time_account =
                 line.time_account.map(|t| TimeAccount { working_s: 5.0, waiting_s: 5.0, ..t });
         }
     };
     let report = report(passes(8, &BOTH, busy));
-    expect(&report, "n1", NodeState::Slow, "in its group; rustc 45.0 %, gcc 15.0 % of one CPU)");
+    expect(&report, "n1", NodeState::Slow, "in its group; CPU use: rustc 45.0 %, gcc 15.0 %)");
+}
+
+#[test]
+fn programs_without_a_name_count_and_kernel_threads_are_no_programs() {
+    let cause = |named: &[(&str, f64)], all: Option<f64>| {
+        let report = report(passes(8, &BOTH, |node, line| {
+            if node == 1 {
+                scale(&mut line.figures[0], [1.0, 0.5]);
+                line.programs = named.iter().map(|(name, share)| program(name, *share)).collect();
+                line.programs_of_one_cpu = all;
+                line.time_account =
+                    line.time_account.map(|t| TimeAccount { working_s: 5.0, waiting_s: 5.0, ..t });
+            }
+        }));
+        let cause = node(&report, "n1").cause.clone().unwrap();
+        let (_, end) = cause.split_once("used by other processes (0.1 % in its group").unwrap();
+        end.split_once("); without other load").unwrap().0.to_owned()
+    };
+    let rest = |share: &str| {
+        format!("not named {share} (ended meanwhile, smaller, or of other containers)")
+    };
+    assert_eq!(
+        cause(&[("rustc", 0.4), ("exe", 0.5)], Some(1.6)),
+        format!("; CPU use: rustc 40.0 %, {}", rest("70.0 %"))
+    );
+    assert_eq!(cause(&[], Some(0.8)), format!("; CPU use: {}", rest("80.0 %")));
+    // Kernel threads serve the load; what took next to nothing explains nothing.
+    assert_eq!(cause(&[("kernel threads", 0.3), ("cron", 0.02)], Some(0.33)), "");
+    assert_eq!(
+        cause(&[("kernel threads", 0.3), ("cron", 0.02)], Some(0.5)),
+        format!("; CPU use: cron 2.0 %, {}", rest("18.0 %"))
+    );
 }
 
 #[test]
@@ -85,14 +121,14 @@ fn a_competing_process_is_named() {
     let busy = |node: usize, line: &mut NodeRound| {
         if node == 1 {
             scale(&mut line.figures[0], [1.0, 0.5]);
-            line.programs = Some("stress-ng 98.0 %".into());
+            line.programs = vec![program("stress-ng", 0.98)];
             line.time_account =
                 line.time_account.map(|t| TimeAccount { working_s: 5.0, waiting_s: 5.0, ..t });
         }
     };
     let report = report(passes(8, &BOTH, busy));
-    let words = "50.0 % of its threads' time: used by other processes (0.1 % in its group; stress-ng 98.0 % of \
-                 one CPU); without other load it is as fast as its group";
+    let words = "50.0 % of its threads' time: used by other processes (0.1 % in its group; CPU use: stress-ng \
+                 98.0 %); without other load it is as fast as its group";
     expect(&report, "n1", NodeState::Slow, words);
 }
 
@@ -199,4 +235,53 @@ fn the_disk_of_a_slow_cpu_is_no_cause() {
         }
     }));
     expect(&disk, "n1", NodeState::Slow, "disk old, its group has new");
+}
+
+#[test]
+fn what_changes_networks_only_or_no_speed_is_no_cause_of_a_slow_cpu() {
+    let names = ["MTU", "TCP receive buffer", "TCP send buffer", "processes limit"];
+    let report = report(passes(8, &BOTH, |node, line| {
+        let value = if node == 1 { "1500" } else { "9000" };
+        line.facts.extend(names.map(|name| fact(name, value, false)));
+        if node == 1 {
+            scale(&mut line.figures[0], [0.7; 2]);
+        }
+    }));
+    expect(&report, "n1", NodeState::Slow, "cause unknown: nothing that it reports differs");
+    let listed: Vec<&str> =
+        report.groups[0].differing.iter().map(|fact| fact.what.as_str()).collect();
+    assert_eq!(listed, names, "they are listed always");
+}
+
+#[test]
+fn a_larger_limit_is_no_cause() {
+    /// CPUs of the quota, and bytes per second that are read from the disk.
+    type Limits = (f64, Option<f64>);
+    let limited = |own: Limits, usual: Limits| {
+        let report = report(passes(8, &BOTH, |node, line| {
+            let is_own = node == 2;
+            let (cpus, read) = if is_own { own } else { usual };
+            set_quota(line, Some(cpus));
+            line.limits.read_bytes_per_s = read;
+            line.limits.reads_per_s = Some(1000.0);
+            let io = read.map_or("none".to_owned(), |read| format!("vda: read {read:.0} MB/s"));
+            line.facts.push(fact("I/O limits", &io, false));
+            if is_own {
+                scale(&mut line.figures[3], [1.0, 0.5]);
+            }
+        }));
+        assert_eq!(node(&report, "n2").state, NodeState::Slow);
+        node(&report, "n2").cause.clone().unwrap()
+    };
+    let larger = limited((2.0, Some(80.0)), (1.0, Some(50.0)));
+    assert!(larger.contains("cause unknown"), "{larger}");
+    assert!(!larger.contains("its quota"), "{larger}");
+    let less = limited((0.5, Some(50.0)), (1.0, Some(50.0)));
+    assert!(less.contains("CPU quota 0.5 CPUs, its group has 1 CPU"), "{less}");
+    // A larger quota does not hide a smaller limit of the disk.
+    for (cpus, usual) in [(1.0, Some(80.0)), (1.0, None), (2.0, Some(80.0))] {
+        let io = limited((cpus, Some(50.0)), (1.0, usual));
+        assert!(io.contains("; I/O limits vda: read 50 MB/s, its group has "), "{io}");
+        assert!(!io.contains("CPU quota"), "{io}");
+    }
 }

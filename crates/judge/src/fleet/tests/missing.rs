@@ -306,7 +306,7 @@ fn what_a_quota_left_out_is_said_and_the_others_are_healthy() {
     let found = report(fleet(4, |node, line| {
         if node == 3 {
             line.figures.truncate(1);
-            line.facts[3].value = "0.5 CPUs".into();
+            set_quota(line, Some(0.5));
             line.left_out = Some(left_out.into());
         }
     }));

@@ -16,8 +16,8 @@ mod uneven;
 use proofmark_model::testing::moment;
 use proofmark_model::{
     Better, FLEET_SCHEMA, FigureKind, FleetLine, FleetNode, FleetPlan, FleetReport, FleetTask,
-    NodeFact, NodeFailure, NodeFigure, NodeRound, NodeState, Params, Pass, Subsystem, TimeAccount,
-    Tool, Unit, Verdict, key,
+    NodeFact, NodeFailure, NodeFigure, NodeLimits, NodeRound, NodeState, Params, Pass, Program,
+    Subsystem, TimeAccount, Tool, Unit, Verdict, counted, key,
 };
 
 use super::fleet_report;
@@ -108,7 +108,9 @@ fn round(node: usize, pass: Pass, round: u32) -> NodeRound {
             stolen_s: Some(0.0),
             ..TimeAccount::default()
         }),
-        programs: None,
+        limits: NodeLimits::default(),
+        programs: Vec::new(),
+        programs_of_one_cpu: None,
         left_out: None,
     }
 }
@@ -150,6 +152,16 @@ fn scale(figure: &mut NodeFigure, [attainable, delivered]: [f64; 2]) {
     };
     times(&mut figure.attainable, attainable);
     times(&mut figure.delivered, delivered);
+}
+
+/// Sets a node's CPU quota.
+fn set_quota(line: &mut NodeRound, cpus: Option<f64>) {
+    line.facts[3].value = cpus.map_or("none".into(), |cpus| counted(cpus, "CPU"));
+    line.limits.cpus = cpus;
+}
+
+fn program(name: &str, of_one_cpu: f64) -> Program {
+    Program { name: name.into(), of_one_cpu, ..Program::default() }
 }
 
 const BOTH: [Pass; 2] = [Pass::First, Pass::Again];

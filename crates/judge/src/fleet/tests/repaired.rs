@@ -63,7 +63,8 @@ fn a_node_that_was_repaired_in_vain_is_slow_by_its_new_second_pass() {
     let mut lines = with_old_disk();
     lines.push(FleetLine::MeasureAgain(names(&["n3"])));
     lines.extend(with_old_disk().into_iter().filter(|line| match line {
-        FleetLine::Round(line) => line.node == "n3",
+        // The second pass is measured anew, by all of its nodes.
+        FleetLine::Round(line) => line.node == "n3" || line.pass == Pass::Again,
         line => matches!(line, FleetLine::NodesAgain(_)),
     }));
     expect(&report(lines), "n3", NodeState::Slow, "disk old");
@@ -109,4 +110,53 @@ fn a_repaired_cable_recovers_with_its_pairs() {
     lines.extend(whole.iter().skip(1).cloned());
     let partners = |lines: &[FleetLine]| report(lines.to_vec()).groups[0].partners.clone();
     assert_eq!(partners(&lines), partners(&whole));
+}
+
+/// A failure of a pair, or of n5 alone, in a pass over pairs.
+fn failed_pair(partner: Option<&str>, pass: Pass, gone: bool) -> FleetLine {
+    FleetLine::Failure(NodeFailure {
+        node: "n5".into(),
+        partner: partner.map(str::to_owned),
+        pass,
+        round: 8,
+        reason: "no route to host".into(),
+        gone,
+    })
+}
+
+#[test]
+fn a_repaired_node_takes_the_second_pass_of_all_nodes_with_it() {
+    let second = |node: &str| {
+        FleetLine::Failure(NodeFailure {
+            node: node.into(),
+            partner: None,
+            pass: Pass::Again,
+            round: 1,
+            reason: "its process ended".into(),
+            gone: true,
+        })
+    };
+    for (failure, ill) in [
+        (failed_pair(Some("n6"), Pass::PairsAgain, false), &["n5", "n6"][..]),
+        (failed_pair(Some("n6"), Pass::PairsAgain, true), &["n5"]),
+        (failed_pair(None, Pass::PairsAgain, true), &["n5"]),
+        // It was lost while it measured with the node that was repaired since.
+        (failed_pair(Some("n2"), Pass::Pairs, true), &["n5"]),
+        (second("n4"), &["n4"]),
+    ] {
+        let mut lines = network(8, 8, |_| 1.0);
+        lines.push(failure.clone());
+        let before = report(lines.clone());
+        let unverified = before.nodes.iter().filter(|n| n.state == NodeState::Unverified);
+        assert_eq!(unverified.map(|n| n.name.as_str()).collect::<Vec<_>>(), ill, "{failure:?}");
+        lines.push(FleetLine::MeasureAgain(names(&["n2"])));
+        let whole = network(8, 8, |_| 1.0);
+        let own = |line: &&FleetLine| match line {
+            FleetLine::Round(r) => r.node == "n2" || r.partner.as_deref() == Some("n2"),
+            _ => false,
+        };
+        lines.extend(whole.iter().filter(own).cloned());
+        let after = report(lines);
+        assert_eq!(after.count(NodeState::Healthy), 8, "{failure:?}: {:?}", after.nodes[0]);
+    }
 }

@@ -17,14 +17,15 @@ fn take(line: &mut NodeRound, waiting: f64, throttled: f64) {
 fn load_that_all_nodes_share_is_no_health() {
     let shared = report(fleet(8, |_, line| {
         take(line, 0.43, 0.0);
-        line.programs = Some("exe 60.0 %, backup of /home 30.0 %, kernel threads 2.0 %".into());
+        let all = [("exe", 0.6), ("backup of /home", 0.3), ("kernel threads", 0.02)];
+        line.programs = all.map(|(name, share)| program(name, share)).into();
         line.figures.iter_mut().for_each(|figure| figure.attainable = None);
         line.figures.iter_mut().for_each(|figure| scale(figure, [1.0, 0.57]));
     }));
     assert_eq!((shared.count(UNVERIFIED), shared.decision()), (8, Decision::Undecided));
     let why = &node(&shared, "n0").reasons[0];
     assert!(why.starts_with("most nodes lost 43.0 % or more of their threads' time"), "{why}");
-    let named = "mostly used by other processes (backup of /home 30.0 %, kernel threads 2.0 % of one CPU): ";
+    let named = "mostly used by other processes (CPU use: backup of /home 30.0 %): ";
     assert!(why.contains(named), "{why}");
     assert!(shared.nodes.iter().all(|n| !n.to_fix), "nothing is wrong with a node");
     // Load of half of the nodes, or little of it, leaves the others comparable; a quota is no load.

@@ -31,12 +31,17 @@ pub(crate) fn describe(planned: &Planned) -> Option<String> {
 
 /// The finding about what the time limit left out of a run that has ended; `None`: nothing.
 pub(crate) fn finding(plan: &Plan, usable_cpus: u64) -> Option<Finding> {
-    let message = format!("left out for {}: {}", limit(plan), names(plan, usable_cpus)?);
+    let message = left_out_for_time(plan, usable_cpus)?;
     let (check, advice) = match is_limited(plan) {
         true => (QUOTA, "raise --budget, name fewer workloads, or raise the quota (cpu.max)"),
         false => (BUDGET, ADVICE),
     };
     Some(Finding::new(check, Severity::Note, message, advice))
+}
+
+/// Names what the time limit left out of the plan of a run that has ended; `None`: nothing.
+pub fn left_out_for_time(plan: &Plan, usable_cpus: u64) -> Option<String> {
+    Some(format!("left out for {}: {}", limit(plan), names(plan, usable_cpus)?))
 }
 
 /// The time limit of a plan, with the quota that makes it short.
