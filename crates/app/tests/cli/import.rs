@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use proofmark_model::{Measurement, Run, Verdict, read_run};
+use proofmark_model::{Finding, Measurement, Run, Verdict, read_run};
 
 use super::{Ended, Folder, captured, captured_of};
 
@@ -125,6 +125,28 @@ fn the_checks_of_our_own_figures_judge_theirs() {
     let (wrong, right): (Vec<_>, Vec<_>) = run.measurements.iter().partition(|m| found(m));
     assert!(!wrong.is_empty() && !right.is_empty());
     assert!(wrong.iter().all(|m| m.verdict == Verdict::Invalid));
+}
+
+/// The run file does not have the tool's output: what its reader found must stay.
+#[test]
+fn an_import_that_is_read_again_keeps_its_verdicts() {
+    let mut kept = Vec::new();
+    for file in captured() {
+        let is_refused = file.file_name().unwrap().to_str().unwrap().contains("refused");
+        let text = fs::read_to_string(&file).unwrap();
+        let Some((_, Ok(output))) = proofmark_reference::read(&text).filter(|_| !is_refused) else {
+            continue;
+        };
+        let of_check = |f: &&Finding| proofmark_judge::checks::find(&f.check).is_some();
+        let found = output.figures.iter().flat_map(|f| &f.findings).find(of_check);
+        let Some(found) = found.filter(|found| !kept.contains(&found.check)) else { continue };
+        let folder = Folder::new();
+        folder.run(&["import", file.to_str().unwrap(), "--out", "out"]);
+        let ended = folder.run(&["report", "out"]).with(0);
+        assert_eq!(ended.stderr, "", "{}", file.display());
+        kept.push(found.check.clone());
+    }
+    assert!(kept.len() > 1, "{kept:?}");
 }
 
 #[test]
