@@ -1,7 +1,8 @@
 //! Folders of this process's cgroup and its parents, up to the visible top. Supports cgroup v1, v2,
 //! both at once (hybrid), and containers that see only part of the tree.
 //!
-//! Sources: cgroups(7), cgroup_namespaces(7), Linux `Documentation/admin-guide/cgroup-v2.rst`.
+//! Sources: cgroups(7), cgroup_namespaces(7), Linux `Documentation/admin-guide/cgroup-v2.rst` and
+//! `cgroup-v1/cgroups.rst` (release_agent).
 
 use crate::mounts::{self, Mount};
 use crate::root::{Reason, Root, above, below, fault};
@@ -53,7 +54,8 @@ pub(crate) fn find_hierarchy(root: &Root, controller: &str) -> Result<Hierarchy,
         .max_by_key(|(m, f)| (f.first() == Some(&folder(m, &path)), m.root == "/", f.len()));
     match best {
         Some((mount, folders)) if !folders.is_empty() => {
-            let from_top = mount.root == "/" && !path.contains("/..") && is_top(root, mount);
+            let from_top =
+                mount.root == "/" && !path.contains("/..") && is_top(root, mount, version);
             Ok(Hierarchy { version, folders, from_top })
         }
         Some((mount, _)) => Err(fault(&mount.point, "the cgroup cannot be read")),
@@ -61,11 +63,16 @@ pub(crate) fn find_hierarchy(root: &Root, controller: &str) -> Result<Hierarchy,
     }
 }
 
-/// True if the mount point seems to be the top of the hierarchy. In cgroup v2, only the top lacks
-/// these files.
-fn is_top(root: &Root, mount: &Mount) -> bool {
+/// True if the mount point seems to be the top of the hierarchy. A cgroup namespace shows its own
+/// top as `/`, but only the real one has the release agent of cgroup v1, and lacks these files of
+/// v2.
+fn is_top(root: &Root, mount: &Mount, version: Version) -> bool {
     const NOT_AT_TOP: [&str; 3] = ["cgroup.events", "cpu.max", "memory.max"];
-    mount.kind != "cgroup2" || !NOT_AT_TOP.iter().any(|f| root.exists(&below(&mount.point, f)))
+    let exists = |file: &str| root.exists(&below(&mount.point, file));
+    match version {
+        Version::V1 => exists("release_agent"),
+        Version::V2 => !NOT_AT_TOP.into_iter().any(exists),
+    }
 }
 
 /// Returns the version and path of this process's cgroup: in the controller's v1 hierarchy, else in

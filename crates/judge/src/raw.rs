@@ -30,7 +30,7 @@ pub(crate) fn raw_measurement(m: &Measurement) -> RawMeasurement {
         counted_by: m.verification.as_ref().map(|v| v.kind.clone()),
         series: m.series.as_ref().map(raw_series),
         references: m.references.iter().map(raw_reference).collect(),
-        findings: findings_without_check(&m.findings),
+        findings: measured_findings(&m.findings),
         missing: known.map(|(part, why)| (part.clone(), why.clone())).collect(),
         ending: m.ending.clone(),
     }
@@ -53,10 +53,13 @@ fn raw_reference(r: &Reference) -> RawReference {
         counts: r.counts.clone(),
         params: r.params.clone(),
         evidence: r.evidence.clone(),
-        findings: findings_without_check(&r.findings),
+        findings: measured_findings(&r.findings),
     }
 }
 
-fn findings_without_check(findings: &[Finding]) -> Vec<Finding> {
-    findings.iter().filter(|f| checks::find(&f.check).is_none()).cloned().collect()
+/// Returns the findings that no check makes again: those without a check, and those of the reader of
+/// a tool's output, which may have the id of a check. All other evidence is in the run file.
+fn measured_findings(findings: &[Finding]) -> Vec<Finding> {
+    let is_measured = |f: &&Finding| checks::find(&f.check).is_none() || f.is_found_in_output();
+    findings.iter().filter(is_measured).cloned().collect()
 }

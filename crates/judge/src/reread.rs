@@ -5,6 +5,7 @@ use proofmark_model::{
     Verification, WorkloadSpec, check_id, counted, format_seconds, summarise,
 };
 
+use crate::checks;
 use crate::raw::raw_measurement;
 use crate::run::judge;
 
@@ -34,8 +35,8 @@ pub const FINDINGS: &[(&str, &str, &str)] = &[
     (
         STORED_VERDICT,
         "The stored verdict has no reason",
-        "proofmark judges each run file again when it reads it, and keeps the reasons of a worse \
-         verdict that another version stored. This file stores none. Measure again.",
+        "proofmark judges each run file again when it reads it. The file of another version has a \
+         worse verdict, and stores no reason for it. Measure again.",
     ),
 ];
 const EDITED: &str = "edited_file";
@@ -81,6 +82,7 @@ pub fn read_again(stored: &Run, raw: &RawRun, own: Own) -> Reread {
     let mut run = judge(raw);
     // Facts removed from an anonymous run may have decided a verdict.
     let by_us = stored.tool == *own.tool && !stored.anonymous;
+    let has_facts = has_all_facts(stored, own.tool);
     let mut changed = 0;
     for (new, old) in run.measurements.iter_mut().zip(&stored.measurements) {
         // A result that was completed since was judged with fewer trials.
@@ -92,7 +94,7 @@ pub fn read_again(stored: &Run, raw: &RawRun, own: Own) -> Reread {
             Some(what) => {
                 new.findings.push(Finding::new(EDITED, Severity::Invalid, what, ADVICE));
             }
-            None => keep_worse_verdict(old, new, &stored.tool),
+            None => keep_worse_verdict(old, new, &stored.tool, has_facts),
         }
         new.verdict = new.verdict.max(Verdict::from_findings(&new.findings));
         changed += usize::from(new.verdict != old.verdict);
@@ -204,8 +206,20 @@ fn verification_agrees(stored: Option<&Verification>, judged: Option<&Verificati
     equal(a.claimed, b.claimed) && equal(a.counted, b.counted)
 }
 
-/// Keeps the reasons of a stored verdict that is worse than the new one.
-fn keep_worse_verdict(stored: &Measurement, judged: &mut Measurement, by: &Tool) {
+/// Returns true if the file has all facts from which its own checks made their findings, so that this
+/// program can make them anew. Checks find all in what the file holds. Only an anonymous run lacks
+/// facts that it had, and a newer program may record some that this one does not read.
+fn has_all_facts(run: &Run, own: &Tool) -> bool {
+    let numbers = |tool: &Tool| -> Option<Vec<u64>> {
+        tool.version.split('.').map(|number| number.parse().ok()).collect()
+    };
+    let is_read = numbers(&run.tool).zip(numbers(own)).is_some_and(|(by, own)| by <= own);
+    is_read && !run.anonymous
+}
+
+/// Keeps the reasons of a stored verdict that is worse than the new one; with `has_facts` only those
+/// that no check of this program makes anew.
+fn keep_worse_verdict(stored: &Measurement, judged: &mut Measurement, by: &Tool, has_facts: bool) {
     if judged.verdict >= stored.verdict || stored.verdict.is_undoubted() {
         return;
     }
@@ -217,7 +231,10 @@ fn keep_worse_verdict(stored: &Measurement, judged: &mut Measurement, by: &Tool)
     }
     let reasons: Vec<&Finding> = stored.findings.iter().filter(weighs).collect();
     let found_by = format!("proofmark {}", by.version);
-    let kept = reasons.iter().map(|f| (*f).clone().with("found_by", found_by.clone()));
+    let is_lost = |f: &&&Finding| !has_facts || checks::find(&f.check).is_none();
+    let is_kept = |f: &&&Finding| is_lost(f) && !judged.findings.contains(f);
+    let kept: Vec<&&Finding> = reasons.iter().filter(is_kept).collect();
+    let kept = kept.into_iter().map(|f| (*f).clone().with("found_by", found_by.clone()));
     judged.findings.extend(kept);
     if reasons.is_empty() {
         let severity = match stored.verdict {

@@ -62,6 +62,23 @@ impl Finding {
     }
 }
 
+/// Marks findings of the reader of a tool's output, in their evidence.
+const FOUND_IN_OUTPUT: &str = "found_in_output";
+
+impl Finding {
+    /// Marks a finding that the reader of a tool's output made. The run file does not have the
+    /// output, so that no check can make the finding again.
+    #[must_use]
+    pub fn found_in_output(self) -> Self {
+        self.with(FOUND_IN_OUTPUT, true)
+    }
+
+    /// Returns true if the reader of a tool's output made it.
+    pub fn is_found_in_output(&self) -> bool {
+        self.evidence.contains_key(FOUND_IN_OUTPUT)
+    }
+}
+
 /// The conclusion from the findings and the interval, best first.
 #[derive(
     Debug,

@@ -32,8 +32,9 @@ pub struct Latency {
     pub buckets: Vec<LatencyBucket>,
 }
 
-/// The 95 % intervals of percentiles, in seconds. Null where the percentile is, or where fewer than 6
-/// trials had operations: a tool's output, a result over time.
+/// The 95 % intervals of percentiles, in seconds. Null where the percentile is, where fewer than 6
+/// trials had operations (a tool's output, a result over time), or where an end is beyond all
+/// operations: too few for the percentile, or trials that differ too much.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct PercentileIntervals {
@@ -48,6 +49,12 @@ pub struct PercentileIntervals {
 }
 
 impl Latency {
+    /// Returns true if the trials differ so much that the interval of the 99th percentile has no
+    /// end. Where there are too few trials, the median has no interval either.
+    pub fn p99_is_unbounded(&self) -> bool {
+        self.p99.is_some() && self.ci95.p99.is_none() && self.ci95.p50.is_some()
+    }
+
     /// Returns half the width of the interval of the 99th percentile, as a share of it.
     pub fn p99_half_width(&self) -> Option<f64> {
         let (p99, [low, high]) = (self.p99?, self.ci95.p99?);

@@ -111,6 +111,9 @@ impl Output {
             let advice = "if they ran at the same time, their sum is the figure";
             figure.findings.push(Finding::new(SEVERAL_RUNS, Severity::Note, what, advice));
         }
+        for finding in figures.iter_mut().flat_map(|figure| &mut figure.findings) {
+            *finding = finding.clone().found_in_output();
+        }
         self.figures = figures;
         self
     }

@@ -42,6 +42,12 @@ pub const FINDINGS: &[(&str, &str, &str)] = &[
          is the figure.",
     ),
     (
+        NOT_COMPARED,
+        "Work that no workload does",
+        "The tool did other work than any workload of proofmark, by its kind or by its options. The \
+         figure is read and checked, but has no ceiling, and nothing to compare it with.",
+    ),
+    (
         check_id::TOOL_WARNING,
         "The tool printed a warning",
         "The warning is about the tool's own figure, or about an interval that it did not reach. \
@@ -56,6 +62,7 @@ pub const FINDINGS: &[(&str, &str, &str)] = &[
     ),
 ];
 const IMPORTED: &str = check_id::IMPORTED;
+const NOT_COMPARED: &str = "not_compared";
 
 pub fn run(args: &ImportArgs) -> Result<Outcome> {
     let name = args.file.display();
@@ -156,6 +163,14 @@ fn measurement(spec: &WorkloadSpec, figure: Figure, started: Timestamp) -> RawMe
     }
     m.latency = figure.latency;
     m.findings = figure.findings;
+    if proofmark_workloads::find(&spec.id).is_none() {
+        let what = match figure.comparable {
+            true => "no workload of proofmark does this work: it is not compared",
+            false => "its options or mode make it other work than a workload's: it is not compared",
+        };
+        let advice = "compare it with the same tool's result on the other machine";
+        m.findings.push(Finding::new(NOT_COMPARED, Severity::Note, what, advice));
+    }
     let proof = |t: &Trial| t.solution.is_some() || t.network.is_some() || t.device.is_some();
     // The output itself may show what did the work.
     let is_known = m.findings.iter().any(|f| f.check == check_id::PAGE_CACHE);

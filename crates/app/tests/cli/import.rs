@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use proofmark_model::{Measurement, Run, Verdict, read_run};
+use proofmark_model::{Finding, Measurement, Run, Severity, Verdict, read_run};
 
 use super::{Ended, Folder, captured, captured_of};
 
@@ -125,6 +125,44 @@ fn the_checks_of_our_own_figures_judge_theirs() {
     let (wrong, right): (Vec<_>, Vec<_>) = run.measurements.iter().partition(|m| found(m));
     assert!(!wrong.is_empty() && !right.is_empty());
     assert!(wrong.iter().all(|m| m.verdict == Verdict::Invalid));
+}
+
+/// Work that no workload does is in the report, and is said not to be compared.
+#[test]
+fn work_without_an_equal_is_named() {
+    let run = imported(&captured_of("iozone", "3.489-auto.txt"), &[]);
+    let is_ours = |m: &&Measurement| m.workload.starts_with("disk.");
+    let named = |m: &&Measurement| {
+        m.findings.iter().any(|f| f.check == "not_compared" && f.severity == Severity::Note)
+    };
+    let (ours, others): (Vec<_>, Vec<_>) = run.measurements.iter().partition(is_ours);
+    assert_eq!((ours.len(), others.len()), (4 * 8, 9 * 8));
+    assert_eq!(
+        (ours.iter().filter(|m| named(m)).count(), others.iter().filter(|m| named(m)).count()),
+        (0, 72)
+    );
+}
+
+/// The run file does not have the tool's output: what its reader found must stay.
+#[test]
+fn an_import_that_is_read_again_keeps_its_verdicts() {
+    let mut kept = Vec::new();
+    for file in captured() {
+        let is_refused = file.file_name().unwrap().to_str().unwrap().contains("refused");
+        let text = fs::read_to_string(&file).unwrap();
+        let Some((_, Ok(output))) = proofmark_reference::read(&text).filter(|_| !is_refused) else {
+            continue;
+        };
+        let of_check = |f: &&Finding| proofmark_judge::checks::find(&f.check).is_some();
+        let found = output.figures.iter().flat_map(|f| &f.findings).find(of_check);
+        let Some(found) = found.filter(|found| !kept.contains(&found.check)) else { continue };
+        let folder = Folder::new();
+        folder.run(&["import", file.to_str().unwrap(), "--out", "out"]);
+        let ended = folder.run(&["report", "out"]).with(0);
+        assert_eq!(ended.stderr, "", "{}", file.display());
+        kept.push(found.check.clone());
+    }
+    assert!(kept.len() > 1, "{kept:?}");
 }
 
 #[test]

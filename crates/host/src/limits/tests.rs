@@ -103,6 +103,32 @@ fn a_container_that_sees_only_its_part() {
     }
 }
 
+/// A container with its own cgroup namespace, whose cgroup and mount are both `/`: a limit above it
+/// is not visible, and its own is not the machine's. Only the top of a v1 hierarchy has a
+/// release_agent.
+#[test]
+fn the_top_of_a_v1_tree_has_a_release_agent() {
+    let m = machine("4:memory:/\n1:cpu:/\n", V1);
+    m.put("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "-1\n")
+        .put("/sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n")
+        .put("/sys/fs/cgroup/memory/memory.limit_in_bytes", "4096\n");
+    let unseen = "; limits above this container are not visible";
+    let none = "no cpu.cfs_quota_us from /sys/fs/cgroup/cpu upwards sets one";
+    let of_memory = || memory::detect(&m.root()).0.unwrap();
+    let topology = Topology { online: Probe::known(vec![0], "test"), cpus: Probe::missing("test") };
+    let no_quota = || detect(&m.root(), &topology, &mut Vec::new()).has_no_cpu_quota();
+    let limit = "/sys/fs/cgroup/memory/memory.limit_in_bytes";
+    assert_eq!(quota(&m), Ok((None, format!("{none}{unseen}"))));
+    assert_eq!(of_memory(), (Some(4096), format!("{limit}{unseen}")));
+    assert!(!no_quota(), "a quota above may exist");
+    m.put("/sys/fs/cgroup/cpu/release_agent", "\n");
+    assert_eq!(quota(&m), Ok((None, none.to_owned())));
+    assert!(no_quota());
+    assert!(of_memory().1.ends_with(unseen), "each hierarchy by itself");
+    m.put("/sys/fs/cgroup/memory/release_agent", "\n");
+    assert_eq!(of_memory(), (Some(4096), limit.to_owned()));
+}
+
 #[test]
 fn the_top_of_a_v2_tree_has_no_limits_so_one_that_has_is_a_container() {
     let m = machine("0::/\n", V2);

@@ -2,7 +2,7 @@
 
 use proofmark_model::{Finding, Measurement, check_id};
 
-use super::{Check, Class, Examine, percent};
+use super::{Check, Class, Examine, percent, value_word};
 use crate::statistics::median;
 use crate::{Context, series};
 
@@ -71,7 +71,8 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let sizes: Vec<usize> = groups.iter().map(|g| g.len()).collect();
     let centres: Vec<f64> = groups.iter().filter_map(|g| median(g)).collect();
     let message = format!(
-        "the rate varies: the trials form separate groups, {} of the median",
+        "the {} varies: the trials form separate groups, {} of the median",
+        value_word(m),
         shown.join(", ")
     );
     let advice = "compare the trials' clocks and starting times to find what changed between the \
@@ -97,11 +98,15 @@ mod tests {
             trials.iter().for_each(|i| values[*i] *= 0.5);
             with_values(flops(1), &values)
         };
+        let states: Vec<f64> =
+            in_states(&[1.0, 0.8]).trials.iter().map(|t| t.value / 6e17).collect();
+        let times = with_values(latency(1 << 30, 1e-7), &states);
         let mut few = in_states(&[1.0, 0.9]);
         few.trials.truncate(7);
         CHECK.expect([
             ("two", in_states(&[1.0, 0.95]), note("^the rate varies")),
             ("three", in_states(&[1.0, 0.95, 0.9]), NOTE),
+            ("of times", times, note("^the time varies")),
             ("near states", in_states(&[1.0, 0.995]), SILENT),
             ("within 1 %", in_states(&[1.0, 0.993]), SILENT),
             ("an outlier", halved(&[3]), SILENT),

@@ -93,6 +93,9 @@ fn throttled(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let severity = weight.taken(&share, THROTTLED_ONCE)?;
     let who = match capacity.quota {
         Some(quota) => format!("a CPU quota of {}", counted(quota, "CPU")),
+        None if ctx.host.limits.has_no_cpu_quota() => {
+            "a CPU quota that was set during the run".to_owned()
+        }
         None => "a CPU quota outside of this container".to_owned(),
     };
     let message = format!(
@@ -162,7 +165,7 @@ pub(super) static OTHER_CPU: Check = Check {
     about: "Compares the CPU time that other processes took on the trial's CPUs with the CPU time \
          of all trials. More than 2 % of it, or a quarter of one CPU, is a note. The worst tenth \
          of the trials is left out, unless the figure is delivered, of which all count. With more \
-         threads than CPUs the account is coarse, and the threshold is 25 %. For a disk, 50 us per \
+         threads than CPUs the account is rough, and the threshold is 25 %. For a disk, 50 us per \
          I/O are subtracted for wake-ups, at most 2 %; with more threads than CPUs the check is \
          silent, since the account includes kernel threads. For a network the threshold is 25 %. \
          Over loopback it is 5 %. There the check uses the time that all CPUs were busy with \

@@ -52,7 +52,10 @@ fn cpus_lost(_: &Context, m: &Measurement) -> Option<Finding> {
     let was = agree(lost.len() as u64, ["was", "were"]);
     let what = match gone {
         true => {
-            format!("{cpus} {} went offline or {was} taken from the run's cpuset", lost.join(", "))
+            let lost = lost.join(", ");
+            format!(
+                "{cpus} {lost} went offline or {was} taken from the run's cpuset or affinity mask"
+            )
         }
         false => format!("threads were moved off {cpus} {}", lost.join(", ")),
     };
@@ -86,7 +89,7 @@ mod tests {
 
     #[test]
     fn threads_that_shared_a_cpu_do_not_make_the_figure_of_two() {
-        let gone = "CPU 5 went offline or was taken from the run's cpuset in 4 of 10 trials; up to 2 \
+        let gone = "CPU 5 went offline or was taken from the run's cpuset or affinity mask in 4 of 10 trials; up to 2 \
                     threads shared one CPU$";
         let moved = "^threads were moved off CPU 5 in 4 of 10 trials; up to 2 threads shared";
         CPUS_LOST.expect([

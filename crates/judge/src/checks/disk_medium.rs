@@ -6,7 +6,7 @@ use proofmark_model::{
     check_id,
 };
 
-use super::{Check, Class, Examine};
+use super::{Check, Class, Examine, percent};
 use crate::Context;
 use crate::disk::{Cached, Way, asked, asks, commits, files, measured};
 
@@ -139,12 +139,29 @@ fn times_overwritten(m: &Measurement) -> Option<f64> {
     (most > OVERWRITTEN).then_some(most)
 }
 
+/// Says what buffered writes without a flush timed, by the device's counters where these are known.
+fn left_in_memory(m: &Measurement) -> String {
+    let sum = |bytes: &dyn Fn(&Trial) -> Option<f64>| m.trials.iter().map(bytes).sum();
+    let written: Option<f64> = sum(&|t| Some(Way::Written.moved(t.device.as_ref()?)));
+    let asked: f64 = m.trials.iter().map(|t| asked(t, Way::Written)).sum();
+    let share = written.map(|written| (written / asked).min(1.0));
+    let rest = match share {
+        None => "the time may be that of copying into memory".to_owned(),
+        Some(share) if share <= 0.0 => "the time is that of copying into memory".to_owned(),
+        Some(share) => format!(
+            "the device wrote {} as many bytes meanwhile, but nothing shows that they were these",
+            percent(share)
+        ),
+    };
+    format!("buffered writes without a flush: {rest}")
+}
+
 pub(super) static NOT_DURABLE: Check = Check {
     id: check_id::NOT_DURABLE,
     class: Class::claim("whether the data left the device's volatile cache is unknown"),
     title: "Writes may not be durable",
     about: "Checks that the timed part of a writing workload ends with a flush. Buffered writes \
-         without a flush are invalid: the time is that of copying into memory. Without device \
+         without a flush are invalid: part of the time, or all of it, is that of copying into memory. Without device \
          counters, buffered writes of more bytes than the file has before a flush are invalid, \
          too: only the last pass had to reach the device. Direct writes without a flush are \
          suspect if the device has a volatile cache or does not report it: the rate may be that of \
@@ -182,11 +199,9 @@ fn not_durable(ctx: &Context, m: &Measurement) -> Option<Finding> {
         let advice = "write the file once for each flush, or use direct I/O";
         return Some(NOT_DURABLE.invalid(message, advice).with("times_written", times));
     }
+    let in_memory = if !flushed && buffered { left_in_memory(m) } else { String::new() };
     let (severity, message) = match (flushed, buffered, volatile) {
-        (false, true, _) => (
-            Severity::Invalid,
-            "buffered writes without a flush: the time is that of copying into memory",
-        ),
+        (false, true, _) => (Severity::Invalid, in_memory.as_str()),
         (false, false, Some(true)) => (
             Severity::Suspect,
             "writes without a flush: the data may still be in the device's volatile cache",
@@ -272,13 +287,25 @@ mod tests {
     #[test]
     fn writes_may_be_in_a_volatile_cache() {
         let silently = each_file(unflushed("seq_write", "none"), |_, f| f.direct = Some(false));
+        let in_memory = each_device(unflushed("seq_write", "cold"), |_, d| d.written_bytes = 0);
+        let uncounted = each(unflushed("seq_write", "cold"), |_, t| t.device = None);
         let dropped = |flushes| each_device(fsync(1), |_, d| d.flushes = flushes);
         for (volatile, direct, no_flush) in
             [(Some(true), SUSPECT, SUSPECT), (Some(false), SILENT, SILENT), (None, SUSPECT, SILENT)]
         {
             let host = with_storage(|s| s.devices[0].volatile_cache = volatile);
             NOT_DURABLE.on(&host, &[]).expect([
-                ("buffered", unflushed("seq_write", "cold"), INVALID),
+                (
+                    "buffered",
+                    unflushed("seq_write", "cold"),
+                    invalid("the device wrote 100.0 % as many bytes"),
+                ),
+                (
+                    "in memory",
+                    in_memory.clone(),
+                    invalid("the time is that of copying into memory$"),
+                ),
+                ("not counted", uncounted.clone(), invalid("the time may be that of copying")),
                 ("in random order", unflushed("rand_write", "cold"), INVALID),
                 ("mixed", unflushed("mixed", "cold"), INVALID),
                 ("buffered against what was asked", silently.clone(), INVALID),

@@ -28,8 +28,8 @@ pub(super) static CHECK: Check = Check {
     class: Class::Context,
     title: "p99 may be that of a disturbance",
     about: "Applies to results whose operations are timed one by one. It is a note if the 95 % \
-         interval of p99 is wider than 25 % to each side, since the trials then differ; or if \
-         another check found what delays operations: stalls, other programs on the CPUs, the device \
+         interval of p99 is wider than 25 % to each side, or has no upper end, since the trials then \
+         differ; or if another check found what delays operations: stalls, other programs on the CPUs, the device \
          or the interface, steal, a quota, stops, swapping. Such a cause may multiply p99 and hardly \
          change the rate, so the rate can be valid. Repeat on a quiet machine before you compare \
          p99.",
@@ -47,6 +47,9 @@ fn examine(_: &Context, m: &Measurement) -> Option<Finding> {
     if let Some((half, [low, high])) = wide.zip(latency.ci95.p99) {
         let [low, high] = [low, high].map(format_seconds);
         reasons.push(format!("its 95 % interval is {low} to {high} (\u{b1} {})", percent(half)));
+    }
+    if latency.p99_is_unbounded() {
+        reasons.push("the trials differ too much for a 95 % interval with an upper end".to_owned());
     }
     if !delays.is_empty() {
         reasons.push(delays.join(", "));
@@ -77,6 +80,16 @@ mod tests {
         m
     }
 
+    /// A result without an interval of p99, and with one of the median only if there are `enough`
+    /// trials.
+    fn endless(enough: bool) -> Measurement {
+        let mut m = with_ci95(rand_read(32), [0.8, 1.25]);
+        let latency = m.latency.as_mut().unwrap();
+        latency.ci95.p99 = None;
+        latency.ci95.p50 = enough.then_some([latency.p50, latency.p50]);
+        m
+    }
+
     #[test]
     fn a_wide_interval_and_each_cause_of_delays_mark_p99() {
         let mut few = with_ci95(fsync(1), [0.3, 4.0]);
@@ -84,6 +97,8 @@ mod tests {
         CHECK.expect([
             ("wide", with_ci95(rand_read(32), [0.4, 2.0]), note("is ... to ... (\u{b1} 80.0 %)")),
             ("narrow", with_ci95(rand_read(32), [0.8, 1.25]), SILENT),
+            ("without an end", endless(true), note("the trials differ too much ... upper end$")),
+            ("of too few trials", endless(false), SILENT),
             ("too few operations", few, SILENT),
             ("no times", flops(2), SILENT),
         ]);

@@ -7,7 +7,7 @@ use proofmark_model::{
 };
 
 use super::weight::Weight;
-use super::{Check, Class, Examine, percent};
+use super::{Check, Class, Examine, percent, value_word};
 use crate::disk::{Way, asked};
 use crate::execution::Execution;
 use crate::network::over_loopback;
@@ -49,7 +49,7 @@ fn drift(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let message = format!(
         "the {} {} by {} over {}, from about {from} to about {to} (95 % interval of the change {} to \
          {}){}",
-        if m.unit == Unit::Second { "time" } else { "rate" },
+        value_word(m),
         if drift.share > 0.0 { "rose" } else { "fell" },
         percent(drift.share.abs()),
         format_seconds(drift.seconds),
@@ -112,8 +112,9 @@ fn trend(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let (way, side) = if drift > 0.0 { ("rise", "above") } else { ("fall", "below") };
     let change = percent((last / first - 1.0).abs());
     let message = format!(
-        "the rate varies: the trials {way}, and the last quarter's median is {change} {side} the \
-         first's"
+        "the {} varies: the trials {way}, and the last quarter's median is {change} {side} the \
+         first's",
+        value_word(m)
     );
     let advice = "warm up longer, let the machine cool down, or check what else began or ended";
     let finding = TREND.note(message, advice).with("drift", drift).with("first", first);
@@ -242,6 +243,13 @@ mod tests {
         with_values(flops(1), &values)
     }
 
+    /// A latency whose trials change by that share from first to last.
+    fn later(share: f64) -> Measurement {
+        let values: Vec<f64> =
+            (0..12).map(|i| 1e-7 * (1.0 + share * f64::from(i) / 11.0)).collect();
+        with_values(latency(1 << 30, 1e-7), &values)
+    }
+
     #[test]
     fn a_drift_is_noted() {
         let falls = (0..12).map(|i| if i < 5 { 60e9 } else { 2e9 - f64::from(i) });
@@ -255,6 +263,7 @@ mod tests {
         wild[9] *= 0.5;
         TREND.expect([
             ("it falls", drifting(-0.04), NOTE),
+            ("times that fall", later(-0.04), note("^the time varies: the trials fall")),
             ("it rises", drifting(0.04), NOTE),
             ("by no more than all of it", with_values(flops(1), &falls), most),
             ("by little", drifting(0.0045), SILENT),

@@ -55,7 +55,7 @@ pub(crate) mod weight;
 mod wide_interval;
 
 use proofmark_model::format_percent as percent;
-use proofmark_model::{Finding, Measurement, Severity, check_id, format_size};
+use proofmark_model::{Finding, Measurement, Severity, Unit, check_id, format_size};
 
 use crate::Context;
 pub use class::Class;
@@ -249,6 +249,11 @@ fn with_known(finding: Finding, name: &str, value: Option<f64>) -> Finding {
         Some(value) => finding.with(name, value),
         None => finding,
     }
+}
+
+/// The word for a value of the result: `time` or `rate`.
+fn value_word(m: &Measurement) -> &'static str {
+    if m.unit == Unit::Second { "time" } else { "rate" }
 }
 
 /// Formats a sum of bytes: `1.5 MiB`.

@@ -2,8 +2,9 @@
 //!
 //! Each trial records the device's own counters, so a rate that memory served is recognised.
 
-use proofmark_model::{Finding, Host, Measurement, Trial, check_id};
+use proofmark_model::{FileState, Finding, Host, Measurement, Trial, check_id};
 
+use super::test_file::{INCOMPRESSIBLE, ROUNDING};
 use super::{Check, Class, Examine, percent, size};
 use crate::Context;
 use crate::disk::{Cached, Way, asked, files, found_cached};
@@ -58,6 +59,19 @@ impl Account {
     }
 }
 
+/// The causes that the file leaves open, where the device moved too little.
+fn causes(m: &Measurement, way: Way) -> String {
+    let mut all = vec!["the page cache".to_owned()];
+    let most = |share: fn(&FileState) -> Option<f64>| files(m).filter_map(share).reduce(f64::max);
+    let unwritten = most(|f| f.unwritten).filter(|_| way == Way::Read).filter(|s| *s > ROUNDING);
+    all.extend(unwritten.map(|s| format!("the part that was never written ({})", percent(s))));
+    let entropy = files(m).filter_map(|f| f.entropy_bits).reduce(f64::min);
+    let entropy = entropy.filter(|bits| *bits < INCOMPRESSIBLE);
+    all.extend(entropy.map(|b| format!("data that can be compressed ({b:.2} bits per byte)")));
+    let word = if all.len() > 1 { "possible causes" } else { "cause" };
+    format!("{word}: {}", all.join("; "))
+}
+
 /// True if a device below the folder is a loop device, whose data are a file of another file
 /// system.
 fn on_loop_device(host: &Host) -> bool {
@@ -102,7 +116,8 @@ fn too_few_from_device(ctx: &Context, m: &Measurement, way: Way) -> Option<Findi
     let (short, trials) = (sum.short, counted(sum.trials, "trial"));
     let message = format!(
         "the device has {done} only {moved} ({share}) of the {asked} requested, too little in \
-         {short} of {trials}: the page cache served the rest"
+         {short} of {trials}; {}",
+        causes(m, way)
     );
     let finding = CHECK.invalid(message, advice);
     Some(sum.add_to(finding, way))
@@ -160,7 +175,7 @@ pub(super) static CHECK: Check = Check {
     about: "Compares the bytes that the workload requested with those that the devices moved, by \
          their own counters, reads and writes separately, summed over the trials. Less than 99 % \
          is invalid, for direct I/O or a cold cache: the page cache served the rest, or the writes \
-         had not left it. A cold trial with more than 1 % of the file in the page cache is invalid \
+         had not left it. The finding also names holes and compressible data of the file. A cold trial with more than 1 % of the file in the page cache is invalid \
          too. It is suspect if the device read enough but not for this process, or if its counters \
          did not change. So is a loop device that reads its file through the page cache (losetup \
          --direct-io=off). A warm result of which the device read more than 5 % is suspect: the \
@@ -209,6 +224,34 @@ mod tests {
         ];
         let name = |m: &Measurement| format!("{} {:?}", m.workload, m.params);
         CHECK.expect(all.map(|m| (name(&m), moved(m, 0.0), invalid("10 of 10 trials"))));
+    }
+
+    #[test]
+    fn what_the_file_excludes_or_shows_is_no_page_cache() {
+        let missing = |m, change: fn(&mut FileState)| each_file(moved(m, 0.0), |_, f| change(f));
+        let read = || disk("seq_read", 1 << 20, "none");
+        CHECK.expect([
+            (
+                "holes",
+                missing(read(), |f| f.unwritten = Some(0.3)),
+                invalid(
+                    "; possible causes: the page cache; the part that was never written (30.0 %)$",
+                ),
+            ),
+            (
+                "zeros",
+                missing(read(), |f| f.entropy_bits = Some(0.1)),
+                invalid(
+                    "; possible causes: the page cache; data that can be compressed (0.10 bits",
+                ),
+            ),
+            (
+                "written zeros",
+                missing(disk("seq_write", 1 << 20, "none"), |f| f.entropy_bits = Some(0.1)),
+                invalid("; possible causes: the page cache; data that can be compressed"),
+            ),
+            ("neither", missing(read(), |_| ()), invalid("; cause: the page cache$")),
+        ]);
     }
 
     #[test]

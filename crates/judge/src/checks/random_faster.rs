@@ -4,7 +4,7 @@
 //! comment. The sequential pass met first-touch page faults, or left the data in a cache for the
 //! random one.
 
-use proofmark_model::{Finding, Measurement, Pace, Severity, Summary, check_id, key};
+use proofmark_model::{Finding, Measurement, Pace, Severity, Summary, Verdict, check_id, key};
 
 use super::{Check, Class, Examine, percent};
 use crate::Context;
@@ -48,12 +48,13 @@ fn interval(s: &Summary) -> [f64; 2] {
     s.ci95().unwrap_or([s.trials.min, s.trials.max])
 }
 
-/// Names the finding that makes the sequential result suspect.
+/// Names the finding that makes the sequential result suspect or invalid.
 fn disturbed(sequential: &Measurement) -> Option<String> {
     // `imported` marks output without proof, which is no disturbance.
     let disturbs = |f: &&Finding| f.severity >= Severity::Suspect && f.check != check_id::IMPORTED;
     let found = sequential.findings.iter().find(disturbs)?;
-    Some(format!("the sequential result itself is suspect ({})", found.check))
+    let is = Verdict::from_findings(std::slice::from_ref(found));
+    Some(format!("the sequential result itself is {is} ({})", found.check))
 }
 
 /// The recorded cause that would make the random order of memory the faster one.
@@ -96,7 +97,7 @@ pub(super) static CHECK: Check = Check {
          by neighbouring blocks all favour sequential order. So a random result that is faster \
          beyond both intervals is suspect; within them, but by more than the target, it is a note. \
          The finding names the recorded cause: page faults in the sequential trials, fewer huge \
-         pages there, data that a cache may have held, or a suspect sequential result. For disks \
+         pages there, data that a cache may have held, or a suspect or invalid sequential result. For disks \
          from 1.25 times on, since scattered blocks may lie on more chips or servers than \
          neighbouring ones.",
     examine: Examine::Ours(examine),
@@ -174,6 +175,10 @@ mod tests {
             ("more", at_factor(1.5, "none"), suspect("1.50 times ... volume")),
             ("direct and buffered are not compared", at_factor(1.5, "cold"), SILENT),
         ]);
+        let mut cached = disk("seq_read", 4096, "none");
+        cached.findings.push(Finding::new("page_cache", Severity::Invalid, "", ""));
+        let named = suspect("the sequential result itself is invalid (page_cache)");
+        CHECK.on(&host_with_caches(), &[cached]).expect([("of it", at_factor(1.5, "none"), named)]);
     }
 
     #[test]

@@ -78,9 +78,13 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     }
     let message = format!(
         "{} threads do {ratio:.2} times the work of one thread in the same time, but \
-         at most {most:.1} times is possible on {}",
+         at most {most:.1} times is possible {}",
         capacity.threads,
-        counted(capacity.cpus, "usable CPU")
+        match (pace, quota.is_finite()) {
+            (Pace::Device, _) => "with as many threads that wait for a device".to_owned(),
+            (_, true) => format!("under a CPU quota of {}", counted(quota, "CPU")),
+            _ => format!("on {}", counted(capacity.cpus, "usable CPU")),
+        }
     );
     let advice = "check that the work of all threads is counted once, and that the time is from the \
                   first start to the last finish";
@@ -142,7 +146,8 @@ mod tests {
     fn under_a_quota_of_one_cpu_two_threads_gain_nothing() {
         let h = with_quota(host(), 1.0);
         let m = each(flops(2), |_, t| (t.seconds, t.work) = (10.0, t.value * 10.0));
-        CHECK.on(&h, &[flops(1)]).expect([("twice", m, INVALID)]);
+        let quota = invalid("at most 1.0 times is possible under a CPU quota of 1 CPU$");
+        CHECK.on(&h, &[flops(1)]).expect([("twice", m, quota)]);
     }
 
     #[test]

@@ -34,8 +34,9 @@ fn examine(_: &Context, m: &Measurement) -> Option<Finding> {
         return None;
     }
     let message = format!(
-        "each thread had {in_flight:.1} of {depth} I/Os in flight on average, {} of the queue depth: \
+        "{} thread had {in_flight:.1} of {depth} I/Os in flight on average, {} of the queue depth: \
          rate and times are those of a smaller depth",
+        if m.params.threads() > 1 { "each" } else { "the" },
         percent(share)
     );
     let advice = "use more threads, smaller blocks or longer trials";
@@ -54,7 +55,8 @@ mod tests {
 
     #[test]
     fn a_queue_that_is_not_full_is_noted_with_its_depth() {
-        let less = note("28.0 of 32 I/Os in flight on average, 87.5 % of the queue depth");
+        let less =
+            note("^the thread had 28.0 of 32 I/Os in flight on average, 87.5 % of the queue depth");
         let unknown = each_file(rand_read(32), |_, file| file.in_flight = None);
         let one_trial = each_file(rand_read(32), |i, file| {
             file.in_flight = Some(if i == 0 { 3.0 } else { 31.5 });

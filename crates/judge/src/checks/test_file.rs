@@ -47,7 +47,7 @@ fn direct_refused(_: &Context, m: &Measurement) -> Option<Finding> {
 }
 
 /// Share of the file that may be its last block, or rounding.
-const ROUNDING: f64 = 0.001;
+pub(super) const ROUNDING: f64 = 0.001;
 
 pub(super) static UNWRITTEN_DATA: Check = Check {
     id: check_id::UNWRITTEN_DATA,
@@ -83,7 +83,7 @@ fn unwritten_data(_: &Context, m: &Measurement) -> Option<Finding> {
 
 /// Entropy of incompressible data in bits per byte. A sample of 64 KiB of random bytes has 7.997,
 /// one of 4 KiB still 7.95.
-const INCOMPRESSIBLE: f64 = 7.5;
+pub(super) const INCOMPRESSIBLE: f64 = 7.5;
 /// Entropy below which the data are zeros or one repeated byte. File systems, hypervisors and
 /// drives detect exactly this and store nothing, so no medium is used. It is unknown whether a
 /// device compresses other data.
@@ -98,7 +98,7 @@ pub(super) static COMPRESSIBLE_DATA: Check = Check {
     about: "Examines the entropy of a sample of the file's data in bits per byte. Below 7.5 it is \
          suspect: a file system or device that compresses or deduplicates moves less than the \
          workload requested. Below 0.5 (zeros, or one repeated byte) it is invalid: such blocks \
-         are detected and not stored. Files below 4 KiB are not examined. Fill the file with \
+         can be detected and not stored. Files below 4 KiB are not examined. Fill the file with \
          random data.",
     examine: Examine::Both(compressible_data),
 };
@@ -109,7 +109,7 @@ fn compressible_data(_: &Context, m: &Measurement) -> Option<Finding> {
     let (severity, what) = match least {
         _ if least < REPEATED => (
             Severity::Invalid,
-            "zeros, or one repeated byte, which devices detect and do not store",
+            "zeros, or one repeated byte, which file systems and devices can detect and not store",
         ),
         _ if least < INCOMPRESSIBLE => {
             (Severity::Suspect, "a device can compress it and move less")

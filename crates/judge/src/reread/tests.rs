@@ -107,14 +107,47 @@ fn trials_that_were_sorted_or_stretched_are_invalid() {
     assert!(first(&stretched)[0].contains("overlap"), "{:?}", first(&stretched));
 }
 
+/// A stored run whose first result has one more finding.
+fn with_finding(finding: Finding) -> Run {
+    let mut run = stored();
+    let m = &mut run.measurements[0];
+    m.findings.push(finding);
+    m.verdict = Verdict::from_findings(&m.findings);
+    run
+}
+
 #[test]
-fn no_verdict_of_another_program_gets_better() {
+fn a_false_finding_of_an_older_program_goes() {
+    let old = with_finding(Finding::new("work_removed", Severity::Invalid, "it is false", ""));
+    let build = Tool { build: "another".to_owned(), ..old.tool.clone() };
+    for own in [&build, &other()] {
+        assert!(found(&old, own, Verdict::Coarse).is_empty());
+        assert_eq!(read(&old, own).changed, 1);
+    }
+    assert!(found(&old, &old.tool, Verdict::Invalid)[0].starts_with(EDITED), "the same program");
+}
+
+#[test]
+fn a_finding_stays_whose_evidence_is_not_in_the_file() {
+    let stored_one = Finding::new("work_removed", Severity::Invalid, "of the machine", "");
+    for (finding, own) in [
+        // A newer program may record facts that this one does not read.
+        (stored_one.clone(), Tool { version: "0.0.1".to_owned(), ..other() }),
+        (stored_one.clone(), Tool { version: "unknown".to_owned(), ..other() }),
+        (Finding { check: "of_the_future".into(), ..stored_one.clone() }, other()),
+        (stored_one.clone().found_in_output(), other()),
+        (stored_one.found_in_output(), stored().tool),
+    ] {
+        let run = with_finding(finding);
+        let all = found(&run, &own, Verdict::Invalid);
+        assert!(matches!(&all[..], [one] if one.ends_with("of the machine")), "{all:?}");
+    }
+}
+
+#[test]
+fn a_stored_verdict_without_a_reason_stays() {
     let mut old = stored();
-    let m = &mut old.measurements[0];
-    m.findings.push(Finding::new("swap", Severity::Invalid, "it swapped", ""));
-    m.verdict = Verdict::Invalid;
-    assert_eq!(found(&old, &other(), Verdict::Invalid), ["swap: it swapped"]);
-    old.measurements[0].findings.clear();
+    old.measurements[0].verdict = Verdict::Invalid;
     let all = found(&old, &other(), Verdict::Invalid);
     assert!(all[0].starts_with(STORED_VERDICT), "{all:?}");
     // A worse verdict replaces the stored one.

@@ -9,6 +9,7 @@ use proofmark_model::{
 
 use super::Fio;
 use super::accounts::other_rate;
+use super::causes::{faster_than_a_disk, not_by_the_device};
 use super::json::{Job, JobOptions, Report, Side};
 use super::medium::{at_bottom, not_a_disk};
 use super::options::{
@@ -107,9 +108,10 @@ impl Work<'_> {
             let mut figure = Figure { latency, ..self.figure(direction, trial) };
             if !is_proven {
                 let times = figure.latency.as_ref();
-                let cached =
-                    asked.as_ref().and_then(|a| self.cached(direction, evidence, a, times));
-                figure.findings.extend(cached);
+                let found = asked
+                    .as_ref()
+                    .and_then(|a| self.not_by_the_device(direction, evidence, a, times));
+                figure.findings.extend(found);
                 figure.lack = Some(lack(evidence, asked.as_ref()));
             }
             figures.push(figure);
@@ -117,36 +119,30 @@ impl Work<'_> {
         Ok(figures)
     }
 
-    /// Reports that the page cache did the work, if the counters or the times show it.
-    fn cached(
+    /// Reports that the device did not do the work, if the counters or the times show it.
+    fn not_by_the_device(
         &self,
         direction: Direction,
         evidence: Evidence<'_>,
         asked: &Requests<'_>,
         times: Option<&Latency>,
     ) -> Option<Finding> {
+        let options = self.options?;
         let ios: Option<u64> = self.all_sides(direction).iter().map(|side| side.total_ios).sum();
-        let counted = evidence.at_most().and_then(|counters| counters.cached(asked, ios));
+        let counted = evidence.at_most().and_then(|counters| {
+            let (way, what) = counters.too_few(asked, ios)?;
+            Some(not_by_the_device(options, way, &what, counters.is_silent()))
+        });
         // A read in order may find what the kernel read ahead from the device.
         let at_random = self.pattern().is_some_and(|pattern| pattern.order() == Order::Rand);
         let reads = asked.file.direct == Some(false) && asked.file.asked_written_bytes == 0;
         let quick = times.map(|times| times.p50).filter(|p50| *p50 > 0.0 && *p50 < QUICKEST_S);
         let by_times = quick.filter(|_| at_random && reads).map(|p50| {
-            format!(
-                "half of the random reads took {} or less, which no disk does: the page cache \
-                 served them, so the figure is the page cache's, not the device's",
-                format_quantity(p50, Unit::Second)
-            )
+            let p50 = format_quantity(p50, Unit::Second);
+            let what = format!("half of the random reads took {p50} or less, which no disk does");
+            faster_than_a_disk(options, &what)
         });
-        let advice = match asked.file.direct {
-            Some(true) => {
-                "choose a file system and a device that do direct I/O past the page cache, or \
-                 measure with proofmark"
-            }
-            _ => "repeat it with direct I/O (--direct=1), or with a file larger than the memory",
-        };
-        let message = counted.or(by_times)?;
-        Some(Finding::new(check_id::PAGE_CACHE, Severity::Invalid, message, advice))
+        counted.or(by_times)
     }
 
     /// Returns the statistics of a direction, one per entry.

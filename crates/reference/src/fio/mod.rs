@@ -1,6 +1,7 @@
 //! fio (Jens Axboe): its reports in JSON.
 
 mod accounts;
+mod causes;
 mod harmless;
 mod jobs;
 mod json;

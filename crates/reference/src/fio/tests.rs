@@ -1,3 +1,5 @@
+mod device;
+
 use proofmark_model::{Flush, Severity, key};
 use rustix::time::{ClockId, clock_gettime};
 
@@ -102,24 +104,6 @@ fn a_job_that_failed_has_no_figure() {
     assert_eq!(parse(&failed).figures.len(), parse(GROUPS_3_25).figures.len() - 1);
     let all = GROUPS_3_25.replace("\"error\" : 0", "\"error\" : 28");
     assert_eq!(Fio.parse(&all).unwrap_err().to_string(), "line 1: job seq ended with error 28");
-}
-
-#[test]
-fn counters_of_devices_are_those_of_a_run_of_one_job() {
-    let over = first(DIRECT_3_39, "\"read_ios\"", "\"aggr_read_ios\" : 0, \"read_ios\"");
-    assert_eq!(over.trials[0].device, None, "others make it up");
-    let sectors = "\"read_sectors\" : 99999999, \"write_sectors\" : 99999999, \"read_ios\"";
-    let three = parse(&GROUPS_3_25.replace("\"read_ios\"", sectors));
-    assert!(three.figures.iter().all(|f| f.trials[0].device.is_none()), "whose they are");
-    // All of the 1241 MB, or all but the bytes that fio may miss in 30 s.
-    for (sectors, counts, why) in [
-        ("2424670", true, "all"),
-        ("2400000", true, "99.0 to 98.4 % of it: the end is missed"),
-        ("2350000", true, "less than that explains"),
-    ] {
-        let device = first(DIRECT_3_39, "3320952", sectors).trials[0].device.clone();
-        assert_eq!(device.is_some(), counts, "{why}");
-    }
 }
 
 #[test]
@@ -387,66 +371,4 @@ fn one_direction_keeps_its_name_under_unified_reporting() {
     let both = include_str!("captured/3.33-both.json");
     let figures = parse(&replaced(both, "\"write\" :", "\"other\" :")).figures;
     assert_eq!(figures.len(), 2, "the reads, and all of randrw");
-}
-
-/// A job that reads `gib` at random for 5 s, with these options, median time and counts of the device.
-fn random_reads(options: &str, gib: u64, p50_ns: u64, disks: &str) -> Figure {
-    let (bytes, ios) = (gib << 30, (gib << 30) / 4096);
-    let mean = 5e9 / ios as f64;
-    let text = format!(
-        r#"{{"fio version": "fio-3.33", "jobs": [{{"jobname": "c", "job options": {{
-        "rw": "randread", "bs": "4k", "size": "1g", "time_based": "1", "runtime": "5",
-        "ioengine": "psync", {options}}}, "read": {{"io_bytes": {bytes}, "runtime": 5000,
-        "total_ios": {ios}, "clat_ns": {{"min": 300, "max": 900000, "mean": {mean}, "N": {ios},
-        "percentile": {{"50.000000": {p50_ns}, "99.000000": 90000}}}}}}}}],
-        "disk_util": [{disks}]}}"#
-    );
-    parse(&text).figures.remove(0)
-}
-
-#[test]
-fn a_cached_file_is_named_as_the_page_cache() {
-    let disk = |reads: u64| {
-        format!(r#"{{"name": "vda", "read_ios": {reads}, "read_merges": 8, "util": 6.3}}"#)
-    };
-    let cached = |figure: &Figure| {
-        let found = figure.findings.iter().find(|f| f.check == "page_cache");
-        found.map(|f| (f.severity, f.message.clone()))
-    };
-    let buffered = r#""direct": "0""#;
-    // 500 I/Os of 4 MiB are 2 GiB at most.
-    let figure = random_reads(buffered, 12, 836, &disk(500));
-    let (severity, message) = cached(&figure).unwrap();
-    assert_eq!(severity, Severity::Invalid);
-    let ios = proofmark_model::format_count(3_145_728);
-    let words = format!("at most 2.0 GiB (disk_util: 500 I/Os) of the 12 GiB in {ios} I/Os");
-    assert!(message.contains(&words) && message.contains("the page cache's"), "{message}");
-    // More I/Os than the cache leaves, but no disk answers in less than 1 us.
-    let (severity, message) = cached(&random_reads(buffered, 12, 836, &disk(900_000))).unwrap();
-    assert_eq!(severity, Severity::Invalid);
-    assert!(message.contains("took 836.0 ns or less"), "{message}");
-    assert!(cached(&random_reads(buffered, 12, 836, "")).is_some(), "no counters");
-    assert_eq!(cached(&random_reads(buffered, 1, 52_000, &disk(262_144))), None, "from the disk");
-    assert_eq!(cached(&random_reads(buffered, 1, 52_000, "")), None, "unknown");
-    let direct = r#""direct": "1""#;
-    assert!(cached(&random_reads(direct, 12, 9_000, &disk(20))).is_some(), "not past the cache");
-    assert_eq!(cached(&random_reads(direct, 1, 52_000, &disk(262_144))), None);
-}
-
-#[test]
-fn the_advice_is_not_what_the_job_did_already() {
-    let advice = |options, disks| random_reads(options, 1, 52_000, disks).lack.unwrap().advice;
-    let (direct, buffered) = (r#""direct": "1""#, r#""direct": "0""#);
-    let other = r#"{"name": "vda", "read_ios": 900000, "util": 6.3}"#;
-    for disks in ["", other] {
-        assert!(!advice(direct, disks).contains("direct"), "{}", advice(direct, disks));
-        assert!(advice(buffered, disks).contains("--direct=1"));
-    }
-    // Two jobs in one run: only separate runs help.
-    for figure in &parse(GROUPS_3_25).figures {
-        let Some(lack) = figure.lack.as_ref().filter(|l| l.why.contains("all jobs")) else {
-            continue;
-        };
-        assert!(lack.advice.starts_with("run fio once for each job"), "{lack:?}");
-    }
 }

@@ -2,6 +2,7 @@
 
 use proofmark_model::{DeviceTraffic, FileState, format_count, format_size, is_quantity};
 
+use super::causes::Way;
 use super::json::Disk;
 use super::medium::{at_bottom, is_disk};
 use crate::{Lack, Malformed};
@@ -148,17 +149,21 @@ impl<'a> Evidence<'a> {
 }
 
 impl Counters {
-    /// Says that the page cache did the work, if the devices cannot have moved the bytes, even with
-    /// the largest I/Os.
-    pub(super) fn cached(&self, asked: &Requests<'_>, ios: Option<u64>) -> Option<String> {
+    /// Returns true if the devices did no I/O at all, or do not count it.
+    pub(super) fn is_silent(&self) -> bool {
+        self.ios == [0; 2]
+    }
+
+    /// Returns the first direction in which the devices cannot have moved the bytes, even with the
+    /// largest I/Os, and says so.
+    pub(super) fn too_few(&self, asked: &Requests<'_>, ios: Option<u64>) -> Option<(Way, String)> {
         let missed = (MISSED_S / asked.seconds).clamp(0.0, 1.0);
         let DeviceTraffic { reads, writes, read_bytes, written_bytes, .. } = self.traffic;
         let FileState { asked_read_bytes, asked_written_bytes, .. } = *asked.file;
-        let rows = [
-            ("read", reads, read_bytes, asked_read_bytes),
-            ("written", writes, written_bytes, asked_written_bytes),
-        ];
-        rows.into_iter().find_map(|(done, count, bytes, asked)| {
+        let rows =
+            [(reads, read_bytes, asked_read_bytes), (writes, written_bytes, asked_written_bytes)];
+        Way::BOTH.into_iter().zip(rows).find_map(|(way, (count, bytes, asked))| {
+            let done = way.word();
             let most = if self.has_bytes { bytes } else { count.saturating_mul(LARGEST) };
             let too_few = (most as f64) < ALL * (1.0 - missed) * asked as f64;
             let requested = ios.map(format_count).map(|ios| format!(" in {ios} I/Os"));
@@ -171,12 +176,8 @@ impl Counters {
                     format_count(count)
                 ),
             };
-            too_few.then(|| {
-                format!(
-                    "the device {moved} of the {requested} that fio counted: the page cache served \
-                     the rest, so the figure is the page cache's, not the device's"
-                )
-            })
+            too_few
+                .then(|| (way, format!("the device {moved} of the {requested} that fio counted")))
         })
     }
 
@@ -221,8 +222,8 @@ impl Counters {
         };
         let shown = match () {
             () if !lacks(ALL) => bytes,
-            // More bytes are missing than fio can have missed: they did not come from the device.
-            () if lacks((1.0 - missed) * ALL) => bytes,
+            // More bytes are missing than fio can have missed: `too_few` reports it.
+            () if lacks((1.0 - missed) * ALL) => return None,
             // fio missed the end, but most of the run was on the device: the rest counts as moved.
             () if !lacks(MOST) => [0, 1].map(|i| bytes[i].max(requested[i])),
             () => return None,

@@ -72,7 +72,7 @@ impl Tool for Iozone {
                     which stay times. proofmark leaves out a cell of 0, which was not measured, and \
                     holds the reports for Excel (-R) against the matrix. IOzone's 'write' makes a \
                     new file, so proofmark compares its 'rewrite', and of reads the first. Without \
-                    -I all I/O uses the page cache, which holds a file just written unless -U \
+                    -I all I/O uses the page cache, and that of fwrite and fread always does, which holds a file just written unless -U \
                     unmounts it. Without -e or -o the writes are not flushed. In throughput mode \
                     'Children see' adds up the processes' rates until the fastest has finished. \
                     'Parent sees' counts the same bytes with process start and stop \

@@ -42,6 +42,39 @@ fn each_write_with_o_sync_is_durable() {
     assert_eq!(figure.trials[0].file.as_ref().unwrap().flush, Flush::Never);
 }
 
+/// `fwrite` and `fread` open the file by name: neither -I nor -o is theirs.
+#[test]
+fn the_streams_of_the_c_library_use_the_page_cache() {
+    let flags = replaced(AUTO_489, "iozone -a -n", "iozone -a -I -o -n");
+    let figures = parse(&flags).figures;
+    let of = |test: &str| figures.iter().find(|f| f.test == test).unwrap();
+    for (test, direct, is_written) in [
+        ("rewrite", true, true),
+        ("fwrite", false, true),
+        ("frewrite", false, true),
+        ("fread", false, false),
+        ("freread", false, false),
+        ("record rewrite", true, true),
+    ] {
+        let figure = of(test);
+        let file = figure.trials[0].file.as_ref().unwrap();
+        assert_eq!(file.direct, Some(direct), "{test}");
+        assert_eq!(file.asked_written_bytes > 0, is_written, "{test}");
+        assert_eq!(figure.params.get(key::DIRECT), Some(if direct { "on" } else { "off" }));
+        let syncs = direct && is_written;
+        assert_eq!(file.flush, if syncs { Flush::Dsync } else { Flush::Never }, "{test}");
+        assert_eq!(figure.params.word("sync").is_some(), direct, "{test}");
+    }
+    assert_eq!(against(&flags, "fread")[0].0, "page_cache");
+    assert_eq!(against(&flags, "read"), []);
+    // A stream's flush is counted with -e; one record is no file that is written once.
+    let flushed = parse(&replaced(AUTO_489, "iozone -a -n", "iozone -a -e -n")).figures;
+    let file =
+        |test| flushed.iter().find(|f| f.test == test).unwrap().trials[0].file.clone().unwrap();
+    assert_eq!((file("fwrite").flush, file("fwrite").size_bytes), (Flush::End, 65536));
+    assert_eq!((file("record rewrite").flush, file("record rewrite").size_bytes), (Flush::End, 0));
+}
+
 /// Returns the findings about the figures of a test.
 fn against(text: &str, test: &str) -> Vec<(String, Severity)> {
     let found = parse(text).figures.into_iter().filter(|f| f.test == test).flat_map(|f| f.findings);

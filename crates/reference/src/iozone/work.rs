@@ -41,6 +41,14 @@ const TIMED: &str = "Include close in write timing";
 /// The largest file, in bytes, that fits into the page cache of every measured machine.
 const FITS: u64 = 1 << 30;
 
+/// The test that writes one record of the file again and again.
+const ONE_RECORD: &str = "record rewrite";
+
+/// Returns true if a test reads or writes a stream of the C library.
+fn is_stream(test: &str) -> bool {
+    matches!(test, "fwrite" | "frewrite" | "fread" | "freread")
+}
+
 /// The unit of the numbers in a matrix.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Scale {
@@ -80,6 +88,17 @@ impl Mode {
         self.others.iter().any(|other| other.starts_with(UNCACHED))
     }
 
+    /// Returns true if a test uses direct I/O. The streams of the C library never do: `fopen` has no
+    /// such option, and IOzone gives `-I` and `-o` only to `open`.
+    fn is_direct(&self, test: &str) -> bool {
+        self.direct && !is_stream(test)
+    }
+
+    /// Returns true if a test's files are open with O_SYNC.
+    fn is_sync(&self, test: &str) -> bool {
+        self.sync && !is_stream(test)
+    }
+
     /// Records a line that reports other work, up to 8 of them.
     pub(super) fn otherwise(&mut self, text: &str) {
         const MOST: usize = 8;
@@ -104,7 +123,7 @@ impl Mode {
     /// Reports that a test read a file that was in the page cache.
     fn cached(&self, test: &str, sizes: Sizes, written: bool) -> Option<Finding> {
         let again = matches!(test, "reread" | "freread");
-        if !test.contains("read") || self.direct || self.unmounts || !(written || again) {
+        if !test.contains("read") || self.is_direct(test) || self.unmounts || !(written || again) {
             return None;
         }
         let bytes = sizes.file.saturating_mul(sizes.processes);
@@ -125,8 +144,8 @@ impl Mode {
     /// order has no name here, and for other work.
     fn file(&self, test: &str, sizes: Sizes, bytes: f64) -> Option<FileState> {
         let (order, writes) = match test {
-            "write" | "rewrite" => (Order::Seq, true),
-            "read" | "reread" => (Order::Seq, false),
+            "write" | "rewrite" | "fwrite" | "frewrite" | ONE_RECORD => (Order::Seq, true),
+            "read" | "reread" | "fread" | "freread" => (Order::Seq, false),
             "random read" => (Order::Rand, false),
             "random write" => (Order::Rand, true),
             _ => return None,
@@ -137,27 +156,31 @@ impl Mode {
             asked_read_bytes: if writes { 0 } else { bytes },
             asked_written_bytes: if writes { bytes } else { 0 },
             order,
-            flush: match (writes, self.sync, self.flush) {
+            flush: match (writes, self.is_sync(test), self.flush) {
                 (true, true, _) => Flush::Dsync,
                 (true, false, true) => Flush::End,
                 _ => Flush::Never,
             },
-            direct: Some(self.direct),
-            size_bytes: sizes.file.saturating_mul(sizes.processes),
+            direct: Some(self.is_direct(test)),
+            size_bytes: match test {
+                ONE_RECORD => 0,
+                _ => sizes.file.saturating_mul(sizes.processes),
+            },
             ..FileState::default()
         })
     }
 
     fn params(&self, test: &str, sizes: Sizes) -> Params {
         let flush = if self.flush { "end" } else { "none" };
+        let (direct, sync) = (self.is_direct(test), self.is_sync(test));
         let params = Params::default()
             .with(key::THREADS, sizes.processes)
             .with(key::FILE_SIZE, sizes.file.saturating_mul(sizes.processes))
-            .with(key::DIRECT, if self.direct { word::ON } else { word::OFF })
+            .with(key::DIRECT, if direct { word::ON } else { word::OFF })
             .known(key::BLOCK_SIZE, sizes.record)
-            .known(key::FLUSH, (test.contains("write") && !self.sync).then_some(flush))
-            .known_named("sync", self.sync.then_some("O_SYNC"))
-            .known(key::CACHE, (self.unmounts && !self.direct).then_some(word::COLD));
+            .known(key::FLUSH, (test.contains("write") && !sync).then_some(flush))
+            .known_named("sync", sync.then_some("O_SYNC"))
+            .known(key::CACHE, (self.unmounts && !direct).then_some(word::COLD));
         if self.others.is_empty() {
             return params.with(key::QUEUE_DEPTH, 1);
         }

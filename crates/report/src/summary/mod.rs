@@ -60,7 +60,7 @@ fn row(r: &ScreenRow) -> String {
     };
     let near = r.near.as_ref().map(|n| format!("{} % of {}", n.percent, n.word));
     let times = r.percentiles.as_ref().filter(|[_, p99]| p99 != "-");
-    let tail = if r.disturbed_tail.is_some() { " (may be disturbed)" } else { "" };
+    let tail = if r.has_disturbed_tail { " (may be disturbed)" } else { "" };
     let times = times.map(|[p50, p99]| format!("p50 {p50}, p99 {p99}{tail}"));
     let doubt = (!doubt.is_empty()).then(|| doubt.to_owned());
     let all = [Some(figure), delivered, near, times, doubt].into_iter().flatten();

@@ -135,7 +135,7 @@ fn row(groups: &[Group], chosen: &Chosen) -> Option<ScreenRow> {
         near: near(m, &scale).filter(|_| found.is_some()),
         rounds: rounds(m),
         percentiles: percentiles.and_then(operation::p50_and_p99),
-        disturbed_tail: percentiles.and_then(|_| operation::disturbed_tail(m)),
+        has_disturbed_tail: percentiles.is_some() && operation::has_disturbed_tail(m),
         verdict: m.verdict,
         why_none: match (&m.summary, m.verdict) {
             (None, _) => why_no_trials(m),

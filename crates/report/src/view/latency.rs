@@ -48,7 +48,7 @@ const INTERVAL: &str = "Half the 95 % interval of the percentile, as a share of 
     differences between the trials: one disturbance makes many operations of a trial slow.";
 
 /// Reason why a percentile has no interval.
-const FEW: &str = "fewer than 6 trials, or too few operations for this percentile";
+const FEW: &str = "fewer than 6 trials, too few operations, or trials that differ too much";
 
 type Time = fn(&Latency) -> Option<f64>;
 type Interval = fn(&Latency) -> Option<String>;

@@ -61,8 +61,8 @@ pub struct ScreenRow {
     pub rounds: Vec<f64>,
     /// p50 and p99 of the times of single operations.
     pub percentiles: Option<[String; 2]>,
-    /// The reason why p99 may be that of a disturbance.
-    pub disturbed_tail: Option<String>,
+    /// True if p99 may be that of a disturbance.
+    pub has_disturbed_tail: bool,
     /// The verdict.
     pub verdict: Verdict,
     /// The reason why there is no figure; empty where there is one.
@@ -175,7 +175,7 @@ fn table(parts: &[&ScreenPart]) -> Table {
         .when(has(|r| r.percentiles.is_some()), |table| {
             let table = table.number("p50", move |r| percentile(r, 0)).spare(3);
             let p99 = move |r: &&ScreenRow| {
-                let note = if r.disturbed_tail.is_some() { DISTURBED_TAIL } else { "" };
+                let note = if r.has_disturbed_tail { DISTURBED_TAIL } else { "" };
                 percentile(r, 1).map_or_else(|| None.into(), |p99| Entry::from(p99).noted(note))
             };
             table.number("p99", p99).spare(1)

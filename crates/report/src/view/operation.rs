@@ -3,7 +3,7 @@
 use proofmark_model::{Latency, Measurement, Unit, check_id};
 
 use super::num::{Scale, percentage};
-use super::text::{clean, enclosed};
+use super::text::enclosed;
 
 /// `p50 118.0 us, p99 310.0 us`.
 pub fn phrase(m: &Measurement) -> Option<String> {
@@ -21,10 +21,9 @@ pub fn p50_and_p99(l: &Latency) -> Option<[String; 2]> {
     Some([time(l.p50)?, l.p99.and_then(time).unwrap_or_else(|| "-".to_owned())])
 }
 
-/// The reason why the p99 of a result may be that of a disturbance.
-pub fn disturbed_tail(m: &Measurement) -> Option<String> {
-    let finding = m.findings.iter().find(|f| f.check == check_id::DISTURBED_TAIL)?;
-    Some(clean(&finding.message))
+/// Returns true if the p99 of a result may be that of a disturbance.
+pub fn has_disturbed_tail(m: &Measurement) -> bool {
+    m.findings.iter().any(|f| f.check == check_id::DISTURBED_TAIL)
 }
 
 /// `12.0 %`: half the width of a percentile's interval, as a share of it.

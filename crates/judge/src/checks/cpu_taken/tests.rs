@@ -1,6 +1,6 @@
 //! Tests of CPU time that others took.
 
-use proofmark_model::{FigureKind, Host, Probe};
+use proofmark_model::{CpuQuota, FigureKind, Host, Probe};
 
 use super::*;
 use crate::testing::*;
@@ -53,6 +53,15 @@ fn a_quota_that_was_reached_is_named() {
     THROTTLED.on(&h, &[]).expect([("reached", held_for(|_| 0.05), suspect("0.5 CPUs"))]);
     let h = with_quota(host(), 1.5);
     THROTTLED.on(&h, &[]).expect([("never reached", flops(1), SILENT)]);
+    // None was set when the run began: it is above the container, or was set since.
+    let mut visible = host();
+    visible.limits.cpu_quota = Probe::known(CpuQuota::default(), "test");
+    let reached = || held_for(|_| 0.05);
+    let since = suspect("^a CPU quota that was set during the run throttled");
+    THROTTLED.on(&visible, &[]).expect([("set since", reached(), since)]);
+    visible.limits.cgroups_to_top = false;
+    let above = suspect("^a CPU quota outside of this container throttled");
+    THROTTLED.on(&visible, &[]).expect([("above", reached(), above)]);
     let once = held_for(|i| if i == 0 { 0.02 } else { 0.0 });
     THROTTLED.expect([("one hold", once.clone(), SUSPECT), ("of a median", median_of(once), NOTE)]);
 }

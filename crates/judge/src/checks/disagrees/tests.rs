@@ -104,8 +104,7 @@ fn the_finding_says_how_much_and_changes_no_verdict() {
 fn a_page_cache_on_one_side() {
     let h = host_with_disk();
     let ours = || disk("seq_read", 1 << 20, "none");
-    let theirs =
-        "the tool used the page cache: the device has ... of the 953.7 MiB ... served the rest$";
+    let theirs = "the tool used the page cache: the device has ... of the 953.7 MiB ... cause: the page cache$";
     expect(&h, ours(), 8.0, &tool_trials(from_cache), "page_cache", theirs);
     let we = || each(ours(), |_, t| from_cache(t));
     let clean = tool_of(&ours(), 0.2).evidence;
