@@ -1,20 +1,25 @@
 //! Placement of the CPUs of a run and of each result, with the figure of each placement.
 
-use proofmark_model::{CpuPlacement, CpuPlacements, Figure, Measurement, Round, Trial};
+use proofmark_model::{CpuPlacement, CpuPlacements, Figure, Measurement, Policy, Round, Trial};
 
 /// The placements of all measurements together, and of each.
-pub(crate) fn derive_all(all: &[Measurement]) -> (Vec<CpuPlacement>, Vec<Vec<CpuPlacement>>) {
+pub(crate) fn derive_all(
+    policy: &Policy,
+    all: &[Measurement],
+) -> (Vec<CpuPlacement>, Vec<Vec<CpuPlacement>>) {
     let trials = || all.iter().flat_map(|m| &m.trials);
     let placements = CpuPlacements::from_trials(trials());
     let each = all.iter().map(|m| {
         let in_headline = m.in_headline();
-        placements.of_rounds(m.trials.iter(), |trials: &[&Trial]| figure(m, trials, &in_headline))
+        placements
+            .of_rounds(m.trials.iter(), |trials: &[&Trial]| figure(policy, m, trials, &in_headline))
     });
     (placements.of_pairs(trials()), each.collect())
 }
 
 /// The headline figure of some trials, from their rounds that the headline counts.
 fn figure(
+    policy: &Policy,
     m: &Measurement,
     trials: &[&Trial],
     in_headline: impl Fn(&Round) -> bool,
@@ -23,6 +28,42 @@ fn figure(
     let rounds = trials.iter().flat_map(|t| &t.rounds);
     let counted = rounds.filter(|round| in_headline(round));
     let values: Vec<f64> = counted.filter_map(|round| round.figure(kind)).collect();
-    // The interval may have decided the number of rounds.
-    Some(Figure::from_rounds(&values, m.all_rounds().count(), true))
+    let is_fixed = m.series.is_some() || policy.is_fixed(&m.workload);
+    let figure = Figure::from_rounds(&values, m.all_rounds().count(), !is_fixed);
+    let missing = figure.missing.map(|why| match figure.value {
+        Some(_) => format!("{why}; more --trials may give one"),
+        None => why,
+    });
+    Some(Figure { missing, ..figure })
+}
+
+#[cfg(test)]
+mod tests {
+    use proofmark_model::{FigureKind, Summary};
+
+    use super::*;
+
+    /// Two rounds at a placement, of a run with that policy.
+    fn missing(policy: &Policy) -> String {
+        let m = Measurement {
+            summary: Some(Summary { headline: FigureKind::Delivered, ..Summary::default() }),
+            ..Measurement::new(&crate::testing::spec("memory.triad"), Default::default())
+        };
+        let trial = Trial {
+            rounds: vec![Round { delivered: 1.0, ..Round::default() }],
+            ..Trial::default()
+        };
+        let figure = figure(policy, &m, &[&trial, &trial], |_| true).unwrap();
+        assert_eq!(figure.value, Some(1.0));
+        figure.missing.unwrap()
+    }
+
+    #[test]
+    fn a_fixed_number_of_trials_needs_no_look_and_names_what_gives_an_interval() {
+        let fixed = missing(&Policy { min_trials: 12, max_trials: 12, ..Policy::default() });
+        assert!(fixed.contains("needs 6 of a fixed number; more --trials"), "{fixed}");
+        let open = missing(&Policy { min_trials: 8, max_trials: 20, ..Policy::default() });
+        assert!(open.contains("needs 8 where it decides"), "{open}");
+        assert!(open.contains("more --trials"), "{open}");
+    }
 }

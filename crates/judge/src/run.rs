@@ -27,7 +27,7 @@ pub fn judge(raw: &RawRun) -> Run {
         imported: raw.imported.is_some(),
     };
     let mut all: Vec<_> = raw.measurements.iter().map(|m| ctx.summarise(m)).collect();
-    let (cpu_placements, each) = placement::derive_all(&all);
+    let (cpu_placements, each) = placement::derive_all(policy, &all);
     all.iter_mut().zip(each).for_each(|(m, placements)| m.cpu_placements = placements);
     let order = ctx.order(&all);
     order.iter().for_each(|i| ctx.examine(&mut all, *i));

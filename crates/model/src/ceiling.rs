@@ -33,15 +33,32 @@ pub struct Input {
 }
 
 /// The reliance that a share of a ceiling deserves.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Reliance {
     /// A known figure of a resource that the result alone used.
+    #[default]
     Known,
     /// A figure that was assumed, or is known only within a factor of two.
     Assumed,
     /// A figure of a resource that both ends of a connection share.
     Shared,
+}
+
+impl Reliance {
+    /// Returns the word of the CSV: `known`, `assumed` or `shared`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Known => "known",
+            Self::Assumed => "assumed",
+            Self::Shared => "shared",
+        }
+    }
+
+    /// Returns true for a known ceiling, whose shares need no note.
+    pub fn is_known(&self) -> bool {
+        *self == Self::Known
+    }
 }
 
 /// Uncertainty from which on a ceiling is known only within a factor of two.

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Better, FigureKind, Params, Timestamp, Unit, Verdict, VerdictCounts};
+use crate::{Better, FigureKind, Params, Reliance, Timestamp, Unit, Verdict, VerdictCounts};
 
 /// Version of the shape of a history's JSON.
 pub const HISTORY_SCHEMA: &str = "proofmark.history/2";
@@ -103,6 +103,9 @@ pub struct PastPoint {
     pub levels: Option<u64>,
     /// Measured / ceiling; null without a ceiling.
     pub efficiency: Option<f64>,
+    /// The reliance that the efficiency deserves; left out for a known ceiling.
+    #[serde(default, skip_serializing_if = "Reliance::is_known")]
+    pub reliance: Reliance,
     /// The verdict of the checks.
     pub verdict: Verdict,
     /// Reasons why fields are null, by their name; left out without any.

@@ -31,6 +31,16 @@ pub struct Bottleneck {
 }
 
 impl Bottleneck {
+    /// The resource where a cgroup's limit on a device's I/O is reached.
+    pub const CGROUP_IO_LIMIT: &'static str = "cgroup I/O limit";
+    /// The resource where a limit is reached that the user declared; the limit's name follows.
+    pub const DECLARED_LIMIT: &'static str = "declared limit";
+
+    /// Returns true if it is a limit on I/O or memory that a cgroup sets or the user declared.
+    pub fn is_set_limit(&self) -> bool {
+        self.resource == Self::CGROUP_IO_LIMIT || self.resource.starts_with(Self::DECLARED_LIMIT)
+    }
+
     /// Makes the bottleneck of that resource, with that evidence.
     pub fn new(resource: impl Into<String>, evidence: impl Into<String>) -> Self {
         Self { resource: resource.into(), evidence: evidence.into() }

@@ -161,6 +161,8 @@ impl<'a> ResultNames<'a> {
         match picked {
             Some(PickedValue::Is(wanted)) if !is_disk(m) => value.is_some_and(|v| v != *wanted),
             Some(PickedValue::UsableCpus | PickedValue::Smallest) => true,
+            // A series is of one configuration, so nothing else names its instruction set.
+            Some(PickedValue::Best) if m.series.is_some() => true,
             Some(PickedValue::Largest) if is_disk(m) => !is_largest,
             Some(PickedValue::Best | PickedValue::Largest) => varies || is_axis,
             _ if is_axis && !has_rows => true,

@@ -120,6 +120,7 @@ impl Store {
                 delivered: number.delivered,
                 levels: number.levels,
                 efficiency: number.efficiency,
+                reliance: number.reliance,
                 verdict: number.verdict,
                 missing: run.missing,
             })

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use proofmark_model::{Better, FigureKind, Params, PastFigure, Unit, Verdict};
+use proofmark_model::{Better, FigureKind, Params, PastFigure, Reliance, Unit, Verdict};
 use rusqlite::{Connection, Transaction};
 use serde::{Deserialize, Serialize};
 
@@ -84,6 +84,9 @@ pub struct Number {
     pub delivered: Option<PastFigure>,
     pub levels: Option<u64>,
     pub efficiency: Option<f64>,
+    /// Left out for a known ceiling.
+    #[serde(default, skip_serializing_if = "Reliance::is_known")]
+    pub reliance: Reliance,
     pub verdict: Verdict,
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use proofmark_model::{Figure, FigureKind, Measurement, PastFigure, PastRun, Run, fnv1a};
+use proofmark_model::{Ceiling, Figure, FigureKind, Measurement, PastFigure, PastRun, Run, fnv1a};
 use rusqlite::{Transaction, TransactionBehavior, params};
 use serde::Serialize;
 
@@ -104,6 +104,7 @@ fn number(m: &Measurement) -> Option<Number> {
         delivered: figure(FigureKind::Delivered),
         levels,
         efficiency: m.efficiency.filter(|e| e.is_finite()),
+        reliance: m.ceiling.as_ref().map(Ceiling::reliance).unwrap_or_default(),
         verdict: m.verdict,
     })
 }

@@ -85,8 +85,9 @@ pub const TERMS: &[(&str, &str, &str)] = &[
     ),
     (
         "undisturbed",
-        "Column: attainable for CPU loads, typical for memory loads and complete solves",
-        "A column of the first screen, with its \u{b1} to the right. The column delivered is all work divided by \
+        "Column: attainable for CPU loads, typical for memory loads",
+        "A column of the first screen, with its \u{b1} to the right. A complete solve includes the time that \
+         was taken from it, so it has delivered alone there. The column delivered is all work divided by \
          all time, with its 95 % interval to the right. Delivered may exceed typical, which is a median: a \
          bus that is free for some seconds raises the mean more than the median.",
     ),

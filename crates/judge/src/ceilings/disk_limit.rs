@@ -169,8 +169,8 @@ fn bottleneck(ceiling: &Ceiling, _: &Capacity, share: &str) -> Bottleneck {
     let limit = ceiling.inputs.first();
     let declared = limit.filter(|i| i.source == Provenance::Declared);
     let resource = match declared {
-        Some(limit) => format!("declared limit {}", limit.name),
-        None => "cgroup I/O limit".to_owned(),
+        Some(limit) => format!("{} {}", Bottleneck::DECLARED_LIMIT, limit.name),
+        None => Bottleneck::CGROUP_IO_LIMIT.to_owned(),
     };
     let figure = limit.map_or(String::new(), |i| {
         let unit = if i.unit == "B/s" { Unit::BytePerSecond } else { Unit::OpPerSecond };

@@ -43,7 +43,7 @@ fn bottleneck(ceiling: &Ceiling, _: &Capacity, share: &str) -> Bottleneck {
     let rate = format_quantity(rate, Unit::BytePerSecond);
     let name = Limit::MemoryDram.name();
     let evidence = format!("{share}: {rate} by --limit {name}");
-    Bottleneck { resource: format!("declared limit {name}"), evidence }
+    Bottleneck { resource: format!("{} {name}", Bottleneck::DECLARED_LIMIT), evidence }
 }
 
 #[cfg(test)]

@@ -78,7 +78,7 @@ fn bottleneck(ceiling: &Ceiling, _: &Capacity, share: &str) -> Bottleneck {
     let figure = limit.map_or(String::new(), |i| {
         format!(": {} with headers", format_quantity(i.value, Unit::BitPerSecond))
     });
-    let resource = format!("declared limit {name}").trim_end().to_owned();
+    let resource = format!("{} {name}", Bottleneck::DECLARED_LIMIT).trim_end().to_owned();
     Bottleneck { resource, evidence: format!("{share}{figure}") }
 }
 

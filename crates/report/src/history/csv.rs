@@ -57,6 +57,7 @@ const NUMBER: &Columns<PastPoint> = &[
     ("unit", |p| p.unit.as_str().into()),
     ("better", |p| p.better.as_str().into()),
     ("efficiency", |p| p.efficiency.into()),
+    ("ceiling_reliance", |p| p.efficiency.map(|_| p.reliance.as_str()).into()),
     ("verdict", |p| p.verdict.as_str().into()),
     ("missing", |p| missing(&p.missing)),
 ];

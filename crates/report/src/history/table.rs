@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use proofmark_model::{FigureKind, PastRun, Timestamp, Verdict, VerdictCounts};
 
 use super::line::{Line, Moment};
-use crate::view::{Columns, Entry, MIXED, Table, clean, joined, percent};
+use crate::view::{Columns, Entry, MIXED, Table, ceiling_note, clean, joined, percent};
 
 /// The place of the columns that a narrow terminal drops.
 const EVERY_COLUMN: &str = "--format csv";
@@ -84,7 +84,11 @@ pub fn line(line: &Line) -> Table {
                 false => table,
             }
         })
-        .measured("of ceiling", "%", |m| m.point.efficiency.and_then(percent))
+        .measured("of ceiling", "%", |m| {
+            let share = m.point.efficiency.and_then(percent);
+            let note = if share.is_some() { ceiling_note(m.point.reliance) } else { "" };
+            Entry::from(share).noted(note)
+        })
         .spare(2)
         .column("verdict", |m| m.point.verdict)
         .rows(&line.moments)

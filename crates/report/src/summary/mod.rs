@@ -12,11 +12,11 @@ pub(crate) fn render(run: &Run, _: &Options) -> Result<String, RenderError> {
 /// Writes the machine, the verdicts, the results of each subsystem, one a line, and the causes.
 pub fn write(summary: &Summary) -> String {
     let mut lines = vec![summary.title.clone(), summary.trust.sentence.clone()];
-    lines.extend(summary.first.got.clone());
-    lines.extend(summary.first.placed.clone());
+    let notes = |all: &[String]| (!all.is_empty()).then(|| all.join(" "));
+    lines.extend(notes(&summary.first.notes.above));
     lines.extend(summary.trust.stopped.clone());
     lines.extend(summary.first.parts.iter().flat_map(part));
-    lines.extend(summary.trust.time.clone());
+    lines.extend(notes(&summary.first.notes.below));
     lines.extend(summary.first.causes.iter().map(|c| {
         let mark = severity_mark(c.severity);
         format!("{mark} {} at {}: {}", c.check, c.place, c.sentence)

@@ -5,7 +5,7 @@ use proofmark_model::bind_units;
 use super::paint::Paint;
 use super::{tables, wrapping};
 use crate::Options;
-use crate::view::{Medium, Table};
+use crate::view::{Medium, Table, and_list, grouped};
 
 /// The kind of the last block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,8 +95,8 @@ impl Page {
                 self.wrap(&format!("{mark} "), 4, note);
             }
         }
-        for (column, why) in empty {
-            self.wrap("", 2, &format!("{column}: none in any row; {why}"));
+        for (why, columns) in grouped(empty.iter().map(|(column, why)| (why, column))) {
+            self.wrap("", 2, &format!("{}: none in any row; {why}", and_list(columns)));
         }
         let dropped = tables::dropped(table, self.width);
         if !table.all_columns.is_empty() && !dropped.is_empty() {
@@ -109,6 +109,22 @@ impl Page {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::view::Columns;
+
+    #[test]
+    fn columns_without_values_share_their_reason() {
+        let none = |_: &u32| Err::<String, _>("no tool ran");
+        let table = Columns::new("")
+            .number("n", |n: &u32| n.to_string())
+            .keys()
+            .number("figure", none)
+            .number("ratio", none)
+            .rows([1, 2]);
+        let mut page = Page::new(&Options { width: 80, color: false });
+        page.table(&table);
+        let last: Vec<&str> = page.out.lines().rev().take(2).collect();
+        assert_eq!(last, ["figure and ratio: none in any row; no tool ran", "2"], "{}", page.out);
+    }
 
     #[test]
     fn a_number_and_its_unit_stay_on_one_line() {

@@ -14,11 +14,11 @@ const LEAST_TAKEN: f64 = 0.01;
 const FEW_PROGRAMS: usize = 3;
 
 /// Names where the time went and which programs took it, for a first screen.
-pub(super) fn briefly(run: &Run) -> Option<String> {
+pub(super) fn briefly(run: &Run) -> [Option<String>; 2] {
     let one_took_much = run.programs.iter().any(|p| p.of_one_cpu >= OtherPrograms::MUCH);
     let much = one_took_much || run.other_programs().took_much();
     let programs = programs(run, FEW_PROGRAMS).filter(|_| much);
-    one_text([account(run, LEAST_BRIEFLY), programs])
+    [account(run, LEAST_BRIEFLY), programs]
 }
 
 /// Names all that is known of where the time went.

@@ -1,23 +1,27 @@
 //! The first screen: the main results, which workloads declare before the run, and the causes of
 //! results that are not valid.
 
-use std::cmp::Reverse;
-
 use proofmark_model::{
-    CpuPlacement, FigureKind, Host, MainResult as Chosen, Measurement, NetworkPath, Run, Storage,
-    StorageKind, Subsystem, Summary, TimeCause, Verdict, counted, placement_words,
+    FigureKind, Host, MainResult as Chosen, Measurement, NetworkPath, Run, Storage, StorageKind,
+    Subsystem, Summary, Verdict, counted,
 };
 use serde::Serialize;
 
+use super::delivered_share::Lost;
 use super::findings::FindingGroup;
 use super::label::{Group, anchor, delivered, interval, usable, why_no_trials};
-use super::main_results::{Lost, ScreenPart, ScreenRow};
+use super::main_results::{ScreenPart, ScreenRow};
 use super::merge_messages::Kind;
-use super::num::{median, percentage};
+use super::num::median;
 use super::operation;
 use super::references::phrase;
 use super::text::{and_list, clean, joined};
-use super::workload_figure::{delivered_share, half_width, near, result_scale};
+use super::workload_figure::{half_width, near, result_scale};
+
+pub use self::notes::Notes;
+use self::notes::Row;
+
+mod notes;
 
 /// Maximum number of causes on the first screen.
 const CAUSES: usize = 3;
@@ -27,12 +31,8 @@ const CAUSES: usize = 3;
 pub struct FirstScreen {
     /// The results, one part per subsystem.
     pub parts: Vec<ScreenPart>,
-    /// `FP peak, 2 CPUs: attainable 118.1 GFLOP/s, delivered 67.8 GFLOP/s (57.4 %): CPU quota of
-    /// 1.2 CPUs.` `None` where the run got nearly all of its CPUs.
-    pub got: Option<String>,
-    /// The vCPU placement of memory loads, where it is known: `vCPU placement: Memory triad, 2 CPUs: far
-    /// (390 ns) 62.5 %, unknown 37.5 %. ...`
-    pub placed: Option<String>,
+    /// What limited or disturbed them.
+    pub notes: Notes,
     /// The causes of results that are not valid, worst first.
     pub causes: Vec<FindingGroup>,
     /// The number of further causes, which are among the findings.
@@ -47,12 +47,9 @@ pub fn build(run: &Run, groups: &[Group], findings: &[FindingGroup]) -> FirstScr
         .iter()
         .map(|(part, some)| (*part, some.iter().filter_map(with_row).collect()))
         .collect();
-    // The load with the most threads represents the whole machine, so it is tried first.
-    let mut rows: Vec<_> = shown.iter().flat_map(|(_, rows)| rows).collect();
-    rows.sort_by_key(|(chosen, _)| Reverse(chosen.measurement.params.threads()));
-    let got = rows.into_iter().find_map(|(c, row)| compare_delivered(run, c.measurement, row));
     let rows = shown.iter().flat_map(|(_, rows)| rows);
-    let placed = placed(rows.map(|(chosen, row)| (chosen.measurement, row)));
+    let rows: Vec<Row> = rows.map(|(chosen, row)| (chosen.measurement, row)).collect();
+    let notes = Notes::write(run, &rows);
     let part = |(part, rows): (Subsystem, Vec<(&Chosen, ScreenRow)>)| ScreenPart {
         subsystem: part.as_str(),
         title: part.info().title,
@@ -68,8 +65,7 @@ pub fn build(run: &Run, groups: &[Group], findings: &[FindingGroup]) -> FirstScr
         .collect();
     FirstScreen {
         parts: shown.into_iter().map(part).collect(),
-        got,
-        placed,
+        notes,
         causes: bad().take(CAUSES).map(|f| cause(f, &named)).collect(),
         more: bad().count().saturating_sub(CAUSES),
     }
@@ -127,7 +123,8 @@ fn row(groups: &[Group], chosen: &Chosen) -> Option<ScreenRow> {
         kind,
         value: show(found.map(|(_, s)| s.value())),
         delivered: show(other.and_then(|s| s.delivered.value)),
-        lost: other.and_then(|s| lost(m, s)),
+        lost: other.and_then(|_| Lost::of_measurement(m)),
+        is_complete_solve: kind != FigureKind::Delivered && !m.has_rounds(),
         unit: scale.label().to_owned(),
         delivered_interval: delivered_interval(m).and_then(|ends| scale.tight_interval(ends)),
         within: found.filter(|_| interval(m).is_some()).and_then(|(_, s)| half_width(s)),
@@ -156,72 +153,6 @@ fn delivered_interval(m: &Measurement) -> Option<[f64; 2]> {
 fn too_few(m: &Measurement, s: &Summary) -> Option<String> {
     let few = interval(m).is_none() && m.series.is_none();
     few.then(|| counted(s.trials.n, "trial"))
-}
-
-/// The cause is named only where less than this share was delivered.
-const NEARLY_ALL: f64 = 0.95;
-
-/// The attainable and the delivered figure of a CPU load, and what took the difference.
-fn compare_delivered(run: &Run, m: &Measurement, row: &ScreenRow) -> Option<String> {
-    let is_attainable = m.summary.as_ref()?.headline == FigureKind::Attainable;
-    let share = delivered_share(m).filter(|share| is_attainable && *share < NEARLY_ALL)?;
-    let (attainable, delivered) = (row.value.as_ref()?, row.delivered.as_ref()?);
-    let unit = &row.unit;
-    let cause =
-        largest_cause(run, m, 1.0 - share).map_or_else(String::new, |cause| format!(": {cause}"));
-    let share = percentage(share)?;
-    let name = row.name();
-    Some(format!(
-        "{name}: attainable {attainable} {unit}, delivered {delivered} {unit} ({share}){cause}."
-    ))
-}
-
-/// The cause that took most of the threads' time, if it explains half of what is missing.
-fn largest_cause(run: &Run, m: &Measurement, missing: f64) -> Option<String> {
-    let all = run.time_account_of(&m.trials)?.divided();
-    let taken = all.causes().into_iter().filter_map(|c| Some(((c.seconds)(&all)?, c)));
-    let (seconds, most) = taken.max_by(|a, b| a.0.total_cmp(&b.0))?;
-    if seconds < 0.5 * missing * all.wall_s {
-        return None;
-    }
-    let quota = run.host.limits.cpu_quota.get().and_then(|q| q.cpus);
-    Some(match quota.filter(|_| most.name == TimeCause::THROTTLED) {
-        Some(cpus) => format!("CPU quota of {}", counted(cpus, "CPU")),
-        None => most.name.to_owned(),
-    })
-}
-
-/// Where the vCPUs of memory loads were, which may change a figure as much as another machine does: on
-/// two cores of one chip, or of two. Rows with the same placements are named together.
-fn placed<'a>(rows: impl Iterator<Item = (&'a Measurement, &'a ScreenRow)>) -> Option<String> {
-    let mut places: Vec<(Vec<&str>, String, Vec<String>)> = Vec::new();
-    for (m, row) in rows {
-        let is_known = |p: &CpuPlacement| p.round_trip_s.is_some() || p.figure.is_some();
-        let known = m.cpu_placements.iter().filter(|p| is_known(p));
-        let names: Vec<&str> = known.map(|p| p.name.as_str()).collect();
-        if names.is_empty() || m.subsystem != Subsystem::Memory || m.params.threads() < 2 {
-            continue;
-        }
-        match places.iter_mut().find(|(known, ..)| *known == names) {
-            Some((.., rows)) => rows.push(row.name()),
-            None => places.push((names, placement_words(&m.cpu_placements), vec![row.name()])),
-        }
-    }
-    let each = places.iter().map(|(names, words, rows)| match rows.as_slice() {
-        [row] => format!("{row}: {}", clean(words)),
-        rows => format!("{}: {}", and_list(rows), clean(&and_list(names))),
-    });
-    let each = joined(each, "; ");
-    let again = "The hypervisor may choose another next time, with other figures.";
-    (!each.is_empty()).then(|| format!("vCPU placement of {each}. {again}"))
-}
-
-/// The delivered share, where it is small, or why it is not known.
-fn lost(m: &Measurement, s: &Summary) -> Option<Lost> {
-    if let Some(why) = s.delivered.missing.as_ref().filter(|_| s.delivered.value.is_none()) {
-        return Some(Lost::Unknown(clean(why)));
-    }
-    delivered_share(m).filter(|share| *share < NEARLY_ALL).and_then(percentage).map(Lost::Share)
 }
 
 /// The rounds, or trials, as differences from their median.

@@ -4,6 +4,7 @@ use proofmark_model::{FigureKind, Verdict};
 use serde::Serialize;
 
 use super::columns::{Columns, Entry};
+use super::delivered_share::Lost;
 use super::table::Table;
 use super::text::{and_list, capital, joined};
 use super::workload_figure::Near;
@@ -45,6 +46,10 @@ pub struct ScreenRow {
     /// The delivered share of the headline, where it is so small that a reader must see it; or the
     /// reason why the delivered figure is missing.
     pub lost: Option<Lost>,
+    /// True if each trial is one complete solve, which includes the time that was taken from the
+    /// threads.
+    #[serde(skip)]
+    pub is_complete_solve: bool,
     /// The unit of both figures; I/Os per second for a disk's random I/O.
     pub unit: String,
     /// Half the width of the headline's interval as a share: `1.9 %`.
@@ -69,16 +74,6 @@ pub struct ScreenRow {
     pub why_none: String,
     /// `1.010 times fio (0.990–1.020)`; `None` where no reference tool has a valid result.
     pub reference: Option<String>,
-}
-
-/// The part of a headline that was not delivered.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Lost {
-    /// The share that was delivered: `57.4 %`.
-    Share(String),
-    /// The reason why the delivered figure is missing.
-    Unknown(String),
 }
 
 impl ScreenRow {
@@ -110,8 +105,8 @@ const DISTURBED_TAIL: &str =
 /// The column of attainable and typical figures, and its meaning.
 const UNDISTURBED: [&str; 2] = [
     "undisturbed",
-    "Attainable for CPU loads, typical for memory loads and complete solves: both leave out the \
-     time that was taken from the threads.",
+    "Attainable for CPU loads, typical for memory loads: both leave out the time that was taken \
+     from the threads. A complete solve cannot, so it has delivered alone.",
 ];
 
 /// The results as tables: one of the machine itself, one of devices and networks, so that each has
@@ -121,19 +116,35 @@ pub fn result_tables(parts: &[ScreenPart]) -> Vec<Table> {
     [own, others].iter().filter(|parts| !parts.is_empty()).map(|p| table(p)).collect()
 }
 
+/// The title of the first column of figures: the kind of the headlines, or the word for those of
+/// several kinds. A complete solve is in a column of its own kind alone.
+fn first_column<'a>(rows: impl Iterator<Item = &'a ScreenRow>) -> &'static str {
+    let rows: Vec<_> = rows.filter(|r| r.kind != FigureKind::Delivered).collect();
+    let cut = rows.iter().filter(|r| !r.is_complete_solve);
+    let mut kinds: Vec<FigureKind> = cut.map(|r| r.kind).collect();
+    kinds.dedup();
+    match (kinds.as_slice(), rows.first()) {
+        ([], None) => FigureKind::Delivered.as_str(),
+        ([], Some(solve)) => solve.kind.as_str(),
+        ([one], _) => one.as_str(),
+        _ => UNDISTURBED[0],
+    }
+}
+
+/// Returns true if the row's headline is a figure of the column with that title.
+fn belongs_to(row: &ScreenRow, title: &str) -> bool {
+    match title == UNDISTURBED[0] {
+        true => row.kind != FigureKind::Delivered && !row.is_complete_solve,
+        false => row.kind.as_str() == title,
+    }
+}
+
 fn table(parts: &[&ScreenPart]) -> Table {
     let rows = || parts.iter().flat_map(|p| &p.rows);
     let has = |what: fn(&ScreenRow) -> bool| rows().any(what);
-    let mut kinds: Vec<FigureKind> = rows().map(|r| r.kind).collect();
-    kinds.retain(|kind| *kind != FigureKind::Delivered);
-    kinds.dedup();
-    let first = match kinds.as_slice() {
-        [] => FigureKind::Delivered.as_str(),
-        [one] => one.as_str(),
-        _ => UNDISTURBED[0],
-    };
+    let first = first_column(rows());
     let delivered = has(|r| r.delivered.is_some());
-    let only_delivered = move |r: &ScreenRow| delivered && r.kind == FigureKind::Delivered;
+    let only_delivered = move |r: &ScreenRow| delivered && !belongs_to(r, first);
     let about = |p: &&ScreenPart| match p.about.as_str() {
         "" => p.title.to_owned(),
         about => format!("{}: {about}", p.title),
@@ -149,16 +160,20 @@ fn table(parts: &[&ScreenPart]) -> Table {
         .number(first, |r| if only_delivered(r) { "-".into() } else { value(r) })
         .when(first == UNDISTURBED[0], |table| table.explained(UNDISTURBED[0], UNDISTURBED[1]))
         // A ± and an interval are next to the figure that they belong to.
-        .number("±", |r| match only_delivered(r) {
+        .number("±", move |r| match only_delivered(r) {
             true => None,
             false => r.within.clone().or_else(|| r.few.clone()),
         })
         .spare(if delivered { 2 } else { 3 })
         .when(delivered, |table| {
             table.number("delivered", |r| match only_delivered(r) {
+                true if r.is_complete_solve => r.delivered_with_unit().into(),
                 true => value(r),
                 false if r.value.is_none() => r.delivered_with_unit().into(),
-                false => r.delivered.clone().into(),
+                false => match &r.lost {
+                    Some(Lost::Unknown(why)) => Entry::from("-").noted(&**why),
+                    _ => r.delivered.clone().into(),
+                },
             })
         })
         .when(has(|r| r.delivered_interval.is_some()), |table| {

@@ -15,6 +15,7 @@ mod circumstances;
 mod columns;
 mod conclusions;
 mod declared;
+mod delivered_share;
 mod derivation;
 mod design;
 mod disk;
@@ -73,14 +74,15 @@ pub(crate) use chart::{
 };
 pub(crate) use columns::{Columns, Entry};
 pub use conclusions::{Claim, Conclusion, Figure, Relation};
+pub use delivered_share::Lost;
 pub use facts::{Fact, FactTable};
 pub use findings::{FindingGroup, Place, findings_of_host, severity_mark};
-pub use first_screen::FirstScreen;
+pub use first_screen::{FirstScreen, Notes};
 pub(crate) use grouping::grouped;
 pub(crate) use heat_map::{HeatMap, Pair as HeatPair};
 pub use host::host_tables;
 use main_results::spread;
-pub use main_results::{Lost, ScreenPart, ScreenRow, result_tables};
+pub use main_results::{ScreenPart, ScreenRow, result_tables};
 pub(crate) use noise::{Band, Lane, Lanes, NoiseChart};
 pub use num::Scale;
 pub(crate) use num::{ends, percent, percentage, plain};
@@ -91,6 +93,7 @@ pub(crate) use table::{Cell, CellPicture, Dot, Rounds, Table, Whisker};
 pub(crate) use text::{agree, and_list, enclosed};
 pub use text::{capital, clean, counted, joined, stop};
 pub use timeline::{SIGNS, Timeline};
+pub(crate) use workload_figure::ceiling_note;
 pub use workload_figure::{Meter, Near, WorkloadFigure};
 
 pub(crate) use disk::trial_iops;
@@ -145,8 +148,6 @@ pub struct Trust {
     pub worst: &'static str,
     /// The verdicts in a sentence or two.
     pub sentence: String,
-    /// The text on where the threads' time went and which programs ran; `None` if it is unknown.
-    pub time: Option<String>,
     /// The reason why the run ended early, if it did.
     pub stopped: Option<String>,
 }
@@ -294,7 +295,6 @@ fn trust(run: &Run) -> Trust {
         counts,
         worst: run.verdict().map_or("none", Verdict::id),
         sentence,
-        time: circumstances::briefly(run),
         stopped: stopped(run),
     }
 }

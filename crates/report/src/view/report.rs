@@ -100,23 +100,18 @@ pub(super) fn at_end(groups: &[Group], summary: &Summary, more: &str) -> Vec<Blo
     let (trust, first) = (&summary.trust, &summary.first);
     let parts = first.parts.iter().filter(|p| !p.about.is_empty());
     let parts: Vec<String> = parts.map(|p| format!("{}: {}.", p.title, p.about)).collect();
-    let optional = |text: &Option<String>| text.clone().unwrap_or_default();
     let mut out = Blocks::default();
-    out.add(
-        "identity",
-        vec![
-            summary.over_time.join(" "),
-            parts.join(" "),
-            summary.measured.clone(),
-            optional(&trust.stopped),
-            trust.sentence.clone(),
-            optional(&first.got),
-            optional(&first.placed),
-            optional(&trust.time),
-        ],
-    );
+    let identity = vec![
+        summary.over_time.join(" "),
+        parts.join(" "),
+        summary.measured.clone(),
+        trust.stopped.clone().unwrap_or_default(),
+        trust.sentence.clone(),
+    ];
+    out.add("identity", [identity, first.notes.above.clone()].concat());
     let spread = spread(&first.parts);
     out.add("results", Results { parts: first.parts.clone(), pictures: Vec::new(), spread });
+    out.add("notes", first.notes.below.clone());
     // A run of many results has no room for it on this screen; its short report has it.
     if first.parts.iter().map(|p| p.rows.len()).sum::<usize>() <= FEW {
         out.add("compared", compared(&first.parts));
@@ -170,12 +165,16 @@ fn machine_and_verdicts(out: &mut Blocks, run: &Run, summary: &Summary) {
     let trust = &summary.trust;
     let over_time = summary.over_time.iter().map(|t| Rich::toned(Tone::Strong, t.as_str()));
     let answer = Rich::toned(Tone::Strong, trust.sentence.as_str());
-    let got = summary.first.got.iter().chain(&summary.first.placed).map(Rich::from);
-    let time = trust.time.iter().map(|t| Rich::toned(Tone::Quiet, t.as_str()));
-    let answer = over_time.chain([answer]).chain(got).chain(time);
+    let answer = over_time.chain([answer]).chain(summary.first.notes.above.iter().map(Rich::from));
     out.add_for(Audience::Text, "machine", host::sentence(&run.host));
     out.add("run-stopped", Text::new(Style::Warning, &trust.stopped));
     out.add("verdict", Text::new(Style::Verdict(trust.worst), answer));
+}
+
+/// The notes that have no room above the results.
+fn notes_below(summary: &Summary) -> Text {
+    let all = summary.first.notes.below.iter();
+    Text::new(Style::Plain, all.map(|note| Rich::toned(Tone::Quiet, note.as_str())))
 }
 
 /// The head of a short report: machine, verdicts, main results and values over time.
@@ -185,6 +184,7 @@ pub(super) fn head(run: &Run, groups: &[Group], summary: &Summary) -> Vec<Block>
     let parts = summary.first.parts.clone();
     let spread = spread(&parts);
     out.add("results", Results { parts, pictures: Vec::new(), spread });
+    out.add("notes", notes_below(summary));
     out.add("compared", compared(&summary.first.parts));
     for group in groups.iter().filter(|g| g.over_time) {
         workload::courses(&mut out, group);
@@ -204,6 +204,7 @@ fn first(run: &Run, groups: &[Group], summary: &Summary) -> Section {
             let key = meanings(&first.parts, spread);
             out.add_for(Audience::Page, "key", Text::new(Style::Quiet, [key]));
         }
+        out.add("notes", notes_below(summary));
         let mut why = Blocks::one("causes", causes(summary, "see Findings below"));
         let chart = noise::draw(run).map(|noise| noise.chart);
         why.add_for(Audience::Page, "noise", Drawings::new(Drawing::NoiseInBrief, chart));

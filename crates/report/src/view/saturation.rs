@@ -6,6 +6,7 @@ use proofmark_model::{Measurement, Summary, key};
 use super::label::{Group, series, usable};
 use super::num::percentage;
 use super::text::{capital, enclosed};
+use super::workload_figure::{has_known_ceiling, of_the_ceiling};
 
 /// Share of the best rate that counts as the best.
 const NEARLY: f64 = 0.95;
@@ -68,7 +69,11 @@ pub fn sentences(group: &Group) -> Vec<String> {
 fn sentence(group: &Group, s: &Saturation) -> Option<String> {
     let n = group.text(s.at, key::MATRIX_SIZE)?;
     let of_ceiling = s.best.efficiency.filter(|_| s.best.ceiling.is_some()).and_then(percentage);
-    let near = enclosed(" The best is ", &of_ceiling.unwrap_or_default(), " of its ceiling.");
+    let whose = match has_known_ceiling(s.best) {
+        true => "of its ceiling",
+        false => of_the_ceiling(s.best),
+    };
+    let near = enclosed(" The best is ", &of_ceiling.unwrap_or_default(), &format!(" {whose}."));
     let name = enclosed("with ", &group.short_without(s.at, &[key::MATRIX_SIZE]), " ");
     let rate = capital(&format!("{name}the rate"));
     Some(match s.ends {

@@ -1,9 +1,10 @@
 //! Sentences on the figures of one workload.
 
 use proofmark_model::{
-    Measurement, Pace, Summary, format_factor, format_seconds, format_size, key,
+    Figure, Measurement, Pace, Summary, format_factor, format_seconds, format_size, key,
 };
 
+use super::delivered_share::Lost;
 use super::disk::{device_words, distance_from_device, fall_phrase};
 use super::grouping::distinct;
 use super::label::{Group, best_usable, differing_only_in, series, spoken, title, usable};
@@ -82,21 +83,42 @@ pub fn design(group: &Group) -> String {
 /// The change of the value with the threads or the queue depth, in the headline result's series.
 fn scaling(group: &Group, answer: &Measurement, parameter: &'static str) -> Option<String> {
     let (all, but) = along(group, answer, parameter);
-    let all = all.into_iter().filter_map(|(count, m)| Some((count, usable(m)?.1)));
-    let mut series: Vec<(u64, &Summary)> = all.collect();
+    let all = all.into_iter().filter_map(|(count, m)| Some((count, usable(m)?)));
+    let mut series: Vec<(u64, (&Measurement, &Summary))> = all.collect();
     series.dedup_by_key(|(value, _)| *value);
-    let (first, rest) = series.split_first()?;
-    if rest.is_empty() || first.1.value() <= 0.0 {
-        return None;
-    }
-    let kind = enclosed(" (", &group.short_without(answer, &but), ")");
-    let (against, parts) = if key::THREADS == parameter {
-        (counted(first.0, "thread"), by_threads(group, answer, *first, rest))
-    } else if key::STREAMS == parameter {
-        (counted(first.0, "stream"), steps(*first, rest, "with"))
-    } else {
-        (format!("{} {}", spoken(parameter), first.0), steps(*first, rest, "at"))
+    let (first, _) = *series.first()?;
+    let changes = |figure: fn(&Summary) -> &Figure| {
+        let figures = series.iter().map(|(count, (_, s))| (*count, figure(s)));
+        let figures: Vec<(u64, &Figure)> = figures.collect();
+        let (first, rest) = figures.split_first()?;
+        if rest.is_empty() || figures.iter().any(|(_, f)| f.value.is_none()) {
+            return None;
+        }
+        (first.1.value? > 0.0).then(|| match parameter {
+            _ if key::THREADS == parameter => by_threads(group, answer, *first, rest),
+            _ if key::STREAMS == parameter => steps(*first, rest, "with"),
+            _ => steps(*first, rest, "at"),
+        })
     };
+    let headline = changes(|s| s.figure(s.headline))?;
+    // Where much was lost, the headline alone does not describe the run.
+    let parts = match series.iter().any(|(_, (m, _))| Lost::of_measurement(m).is_some()) {
+        false => headline,
+        true => {
+            let kind = answer.summary.as_ref().map_or("", |s| s.headline.as_str());
+            let delivered = changes(|s| &s.delivered).unwrap_or_else(|| "not known".to_owned());
+            match delivered == headline {
+                true => headline,
+                false => format!("{kind}: {headline}; delivered: {delivered}"),
+            }
+        }
+    };
+    let against = match parameter {
+        _ if key::THREADS == parameter => counted(first, "thread"),
+        _ if key::STREAMS == parameter => counted(first, "stream"),
+        _ => format!("{} {first}", spoken(parameter)),
+    };
+    let kind = enclosed(" (", &group.short_without(answer, &but), ")");
     Some(format!("Compared with {against}{kind}: {parts}."))
 }
 
@@ -104,8 +126,8 @@ fn scaling(group: &Group, answer: &Measurement, parameter: &'static str) -> Opti
 fn by_threads(
     group: &Group,
     answer: &Measurement,
-    first: (u64, &Summary),
-    rest: &[(u64, &Summary)],
+    first: (u64, &Figure),
+    rest: &[(u64, &Figure)],
 ) -> String {
     let (over, within): (Vec<_>, Vec<_>) =
         rest.iter().copied().partition(|(threads, _)| group.beyond_cpus(*threads));
@@ -126,13 +148,13 @@ fn by_threads(
 }
 
 /// `1.98 times with 2 (the intervals overlap), 2.01 times with 4`.
-fn steps(from: (u64, &Summary), to: &[(u64, &Summary)], with: &str) -> String {
-    let step = |(count, s): &(u64, &Summary)| {
-        let overlap = match (from.1.ci95(), s.ci95()) {
+fn steps(from: (u64, &Figure), to: &[(u64, &Figure)], with: &str) -> String {
+    let step = |(count, f): &(u64, &Figure)| {
+        let overlap = match (from.1.ci95, f.ci95) {
             (Some([a, b]), Some([c, d])) => a <= d && c <= b,
             _ => false,
         };
-        let factor = s.value() / from.1.value();
+        let factor = f.value.unwrap_or(f64::NAN) / from.1.value.unwrap_or(f64::NAN);
         let same = if overlap { " (the intervals overlap)" } else { "" };
         format!("{} times {with} {count}{same}", format_factor(factor))
     };

@@ -147,6 +147,10 @@ fn charts(group: &Group, scale: &Scale, bounded: bool) -> Drawings {
 
 /// Adds the results; over a long axis, the headline figures come first.
 fn figures(out: &mut Blocks, group: &Group, scale: &Scale) {
+    // The result's sentence has the reason.
+    if group.all.iter().all(|m| m.summary.is_none()) {
+        return;
+    }
     let table = table(group, scale);
     let Some(matrix) = matrix::build(group, scale) else {
         out.add("table", table);

@@ -1,14 +1,15 @@
 //! The main result of a workload, on its own scale.
 
 use proofmark_model::{
-    Better, FigureKind, Measurement, Reliance, Summary, Verdict, VerdictCounts, format_count, key,
+    Ceiling, FigureKind, Measurement, Reliance, Summary, Verdict, VerdictCounts, format_count, key,
 };
 use serde::Serialize;
 
+use super::delivered_share::delivered_share;
 use super::label::{Group, interval, why_missing, why_no_interval, why_no_trials};
 use super::levels;
 use super::num::{Scale, percent, percentage};
-use super::text::{capital, clean, counted, joined, stop};
+use super::text::{capital, clean, counted, enclosed, joined, stop};
 use super::{disk, network};
 
 /// The comparison of a result with its ceiling.
@@ -100,10 +101,14 @@ pub fn why_none(group: &Group) -> String {
     match proofmark_model::answer(group.run, &group.all) {
         None => "no configuration was measured".to_owned(),
         Some(m) if m.summary.is_none() => why_no_trials(m),
-        Some(m) => match group.short(m) {
-            at if at.is_empty() => "the result is invalid".to_owned(),
-            at => format!("the result of {at} is invalid"),
-        },
+        Some(m) => {
+            let result = format!("the result{}", enclosed(" of ", &group.short(m), ""));
+            let missing = m.summary.as_ref().and_then(|s| s.figure(s.headline).missing.as_deref());
+            match missing.filter(|_| m.verdict.is_usable()) {
+                Some(why) => format!("{result} has none: {}", clean(why)),
+                None => format!("{result} is invalid"),
+            }
+        }
     }
 }
 
@@ -224,15 +229,6 @@ fn interval_words(m: &Measurement, s: &Summary, scale: &Scale) -> String {
     }
 }
 
-/// The delivered figure as a share of the headline; `None` where it is the headline.
-pub fn delivered_share(m: &Measurement) -> Option<f64> {
-    let s = m.summary.as_ref().filter(|s| s.headline != FigureKind::Delivered)?;
-    let share = s.delivered.value? / s.value();
-    // A delivered time is longer than the attainable one.
-    let share = if m.better == Better::Lower { share.recip() } else { share };
-    Some(share).filter(|share| share.is_finite() && *share >= 0.0)
-}
-
 /// The word for a ceiling.
 pub fn ceiling_word(reliance: Reliance) -> &'static str {
     match reliance {
@@ -248,6 +244,19 @@ pub fn ceiling_note(reliance: Reliance) -> &'static str {
         Reliance::Known => "",
         Reliance::Assumed => "of an assumed ceiling",
         Reliance::Shared => "of a ceiling that both ends share",
+    }
+}
+
+/// Returns true if no note is needed on a share of the result's ceiling. A bar has no room for one.
+pub fn has_known_ceiling(m: &Measurement) -> bool {
+    m.ceiling.as_ref().is_none_or(|c| c.reliance().is_known())
+}
+
+/// `of the ceiling`, `of an assumed ceiling`.
+pub fn of_the_ceiling(m: &Measurement) -> &'static str {
+    match ceiling_note(m.ceiling.as_ref().map(Ceiling::reliance).unwrap_or_default()) {
+        "" => "of the ceiling",
+        note => note,
     }
 }
 

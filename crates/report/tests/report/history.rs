@@ -1,7 +1,7 @@
 //! Past runs in every form, on histories that no machine made.
 
 use proofmark_model::{
-    Better, FigureKind, Params, PastFigure, PastPoint, PastRun, Timestamp, Unit, Verdict,
+    Better, FigureKind, Params, PastFigure, PastPoint, PastRun, Reliance, Timestamp, Unit, Verdict,
     VerdictCounts, key,
 };
 use proofmark_report::Options;
@@ -50,6 +50,7 @@ fn point(run: i64, threads: u64, value: f64) -> PastPoint {
         delivered: Some(PastFigure { value, ci95: Some([value * 0.99, value * 1.01]) }),
         levels: None,
         efficiency: Some(0.9),
+        reliance: Reliance::Known,
         verdict: Verdict::Valid,
         missing: Default::default(),
     }
@@ -317,4 +318,20 @@ fn each_column_of_the_csv_has_a_name_of_its_own() {
     names.sort_unstable();
     names.dedup();
     assert_eq!(names.len(), count, "{csv}");
+}
+
+/// A share of an assumed ceiling is no efficiency of the machine.
+#[test]
+fn a_share_of_an_assumed_or_shared_ceiling_has_a_note() {
+    let share = |reliance| {
+        let all: Vec<PastPoint> = two().into_iter().map(|p| PastPoint { reliance, ..p }).collect();
+        points(&all, "terminal", &WIDE)
+    };
+    assert!(!share(Reliance::Known).contains("[1]"));
+    for (reliance, note) in
+        [(Reliance::Assumed, "of an assumed ceiling"), (Reliance::Shared, "of a ceiling that both")]
+    {
+        let text = share(reliance);
+        assert!(text.contains("90.0[1]") && text.contains(&format!("[1] {note}")), "{text}");
+    }
 }

@@ -17,6 +17,7 @@ mod fleet;
 mod formats;
 mod history;
 mod html;
+mod limits;
 mod linpack;
 mod memory;
 mod network;

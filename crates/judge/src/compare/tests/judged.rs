@@ -40,7 +40,7 @@ fn a_series_is_another_configuration_than_its_trials() {
     let both = run(vec![over_time(scaled(flops(1), 0.5), 1), flops(1)]);
     let c = compared(&both, &run(vec![flops(1)]));
     let outcomes: Vec<_> = c.points.iter().map(|p| (p.outcome(), p.name.as_str())).collect();
-    let gone = (NotComparable, "1 CPU, over time");
+    let gone = (NotComparable, "1 CPU, avx2+fma, over time");
     assert_eq!(outcomes, [gone, (NoDifferenceShown, "1 CPU")]);
     let series = || over_time(flops(1), 1);
     assert_eq!(one(series(), series()).outcome(), NoDifferenceShown);

@@ -3,6 +3,7 @@
 use proofmark_model::{Better, FigureKind, Measurement, Reference, Summary, format_factor};
 use serde::Serialize;
 
+use crate::view::delivered_share::Lost;
 use crate::view::label::{self, Group, interval};
 use crate::view::num::{Scale, ends};
 use crate::view::references::{factor, ratio};
@@ -105,6 +106,28 @@ fn min_and_max(m: &Measurement, kind: FigureKind, value: f64) -> Option<[f64; 2]
     (values.len() >= FEW && least.is_finite() && most.is_finite()).then_some([least, most])
 }
 
+/// ` Delivered: 1.32 times, 89.4 vs. 67.7 GFLOP/s.` Empty where the figures are delivered, or where
+/// both results got nearly all of their time.
+fn delivered(judged: &Judged, both: [&Measurement; 2], scale: &Scale) -> String {
+    let is_lost = both.iter().any(|m| Lost::of_measurement(m).is_some());
+    if judged.kind == FigureKind::Delivered || !is_lost {
+        return String::new();
+    }
+    let words = || {
+        let [a, b] = both.map(|m| m.summary.as_ref().map(|s| &s.delivered));
+        let values = [a?.value?, b?.value?];
+        let [x, y] = values.map(|v| scale.number(v));
+        let factor = values[0] / values[1];
+        let factor = (factor.is_finite() && factor > 0.0).then(|| format_factor(factor))?;
+        let same = match (a?.ci95, b?.ci95) {
+            (Some([a, b]), Some([c, d])) if a <= d && c <= b => " (the intervals overlap)",
+            _ => "",
+        };
+        Some(format!("{factor} times, {} vs. {} {}{same}", x?, y?, scale.label()))
+    };
+    format!(" Delivered: {}.", words().unwrap_or_else(|| "not known".to_owned()))
+}
+
 impl Claim {
     /// A sentence about one number.
     pub fn is(figure: Figure, text: String) -> Self {
@@ -131,9 +154,10 @@ impl Claim {
             _ => return None,
         };
         let direction = if a.better == Better::Lower { "lower is better" } else { "" };
+        let delivered = delivered(&judged, [a, b], &scale);
         let named =
             [a, b].iter().all(|m| undoubted_summary(m).is_some_and(|s| s.headline == judged.kind));
-        let kind = if named { "" } else { judged.kind.as_str() };
+        let kind = if named && delivered.is_empty() { "" } else { judged.kind.as_str() };
         let at = enclosed(" (", &joined([at, kind, direction], "; "), ")");
         let factor = judged.values[0] / judged.values[1];
         let factor = (factor.is_finite() && factor > 0.0).then(|| format_factor(factor))?;
@@ -143,7 +167,8 @@ impl Claim {
             format!("{} {}{ends}", f.text, scale.label())
         };
         let figures = format!("{} vs. {}{at}", number(0, &l), number(1, &r));
-        let text = format!("{} is {factor} times {right_name}: {figures}.", capital(left_name));
+        let text =
+            format!("{} is {factor} times {right_name}: {figures}.{delivered}", capital(left_name));
         Some(Self { text, relation, left: Some(l), right: Some(r) })
     }
 

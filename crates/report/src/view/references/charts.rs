@@ -10,6 +10,7 @@ use crate::view::num::{Scale, percent};
 use crate::view::series::{both_on_axis, drawable, mark_at, on_axis, title};
 use crate::view::text::{clean, joined};
 use crate::view::verdict_mark;
+use crate::view::workload_figure::{has_known_ceiling, of_the_ceiling};
 
 const POINTS: usize = 4;
 const CHARTS: usize = 2;
@@ -79,7 +80,7 @@ fn proofmark(
     let parts = [
         scale.with_label(ours.value),
         ours.interval.and_then(|i| scale.interval(i)).map(|i| format!("95 % interval {i}")),
-        efficiency.as_ref().map(|e| format!("{e} % of the ceiling")),
+        efficiency.as_ref().map(|e| format!("{e} % {}", of_the_ceiling(m))),
         Some(verdict_mark(m.verdict).to_owned()),
     ];
     let named = joined([format!("proofmark in the pairs with {tool}"), group.short(m)], ", ");
@@ -87,6 +88,7 @@ fn proofmark(
     let interval = ours.interval.and_then(|i| both_on_axis(scale, i));
     let mark = Mark { interval, ..mark_at(scale, ours.value, about, m.verdict)? };
     let name = if several { format!("proofmark with {tool}") } else { "proofmark".to_owned() };
+    let efficiency = efficiency.filter(|_| has_known_ceiling(m));
     Some(Bar { who: 0, name, mark, efficiency })
 }
 
@@ -96,12 +98,13 @@ fn tool(group: &Group, m: &Measurement, r: &Reference, scale: &Scale, who: usize
     let parts = [
         scale.with_label(r.value),
         interval.and_then(|i| scale.interval(i)).map(|i| format!("95 % interval {i}")),
-        efficiency.as_ref().map(|e| format!("{e} % of the ceiling")),
+        efficiency.as_ref().map(|e| format!("{e} % {}", of_the_ceiling(m))),
         Some(verdict_mark(r.verdict).to_owned()),
     ];
     let named = joined([clean(&format!("{} {}", r.tool, r.version)), group.short(m)], ", ");
     let about = format!("{named}: {}", joined(parts.into_iter().flatten(), ", "));
     let interval = interval.and_then(|i| both_on_axis(scale, i));
     let mark = Mark { interval, ..mark_at(scale, r.value, about, r.verdict)? };
+    let efficiency = efficiency.filter(|_| has_known_ceiling(m));
     Some(Bar { who, name: clean(&r.tool), mark, efficiency })
 }

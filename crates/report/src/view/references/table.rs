@@ -7,7 +7,7 @@ use crate::view::columns::{Columns, Entry, not_finite};
 use crate::view::disk;
 use crate::view::label::{Group, best_usable};
 use crate::view::num::{Scale, percent};
-use crate::view::shared_parts::{ceiling, keyed, why_no_efficiency};
+use crate::view::shared_parts::{ceiling, keyed, share_of_ceiling, why_no_efficiency};
 use crate::view::table::Table;
 use crate::view::text::{clean, joined};
 
@@ -58,9 +58,9 @@ pub fn table(group: &Group, scale: &Scale, compared: &[Compared]) -> Table {
             table
                 .measured("ceiling", scale.label(), |(m, _)| ceiling(m, |v| scale.number(v)))
                 .spare(4)
-                .measured("proofmark / ceiling", "%", |(m, r)| our_share(m, r))
+                .measured("proofmark / ceiling", "%", |(m, r)| share_of_ceiling(m, our_share(m, r)))
                 .spare(3)
-                .measured("tool / ceiling", "%", |(m, r)| share_of_tool(m, r))
+                .measured("tool / ceiling", "%", |(m, r)| share_of_ceiling(m, share_of_tool(m, r)))
                 .spare(3)
         });
     with_ratio(table, |(_, r)| r, 1).rows(compared.iter().copied())

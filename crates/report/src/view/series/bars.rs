@@ -10,6 +10,7 @@ use crate::view::chart::{Bar, BarChart, BarGroup, left_out};
 use crate::view::label::{Group, best_usable, differing_only_in};
 use crate::view::num::{Scale, percent};
 use crate::view::text::{counted, joined};
+use crate::view::workload_figure::has_known_ceiling;
 
 /// Maximum number of bars in one chart.
 const BARS: usize = 12;
@@ -59,7 +60,7 @@ fn bar_chart(group: &Group, scale: &Scale, panel: &Panel, threads: u64) -> BarCh
     let named: Vec<&str> = panel.named.iter().copied().filter(|n| key::ISA != *n).collect();
     let bar = |m: &&Measurement| {
         let name = line_name(group, m, &named);
-        let efficiency = m.efficiency.and_then(percent);
+        let efficiency = m.efficiency.filter(|_| has_known_ceiling(m)).and_then(percent);
         Some(Bar { name, who: 0, mark: mark(group, m, scale)?, efficiency })
     };
     let mut bars: Vec<Bar> = panel.members.iter().filter_map(bar).collect();

@@ -1,0 +1,146 @@
+//! What limited or disturbed the main results, in a line each: the two most important lines above the
+//! results, the others below.
+
+use std::cmp::Reverse;
+
+use proofmark_model::{
+    CpuPlacement, FigureKind, Measurement, Run, Subsystem, TimeCause, counted, placement_words,
+};
+use serde::Serialize;
+
+use super::NAMED;
+use crate::view::circumstances;
+use crate::view::delivered_share::{Lost, small_share};
+use crate::view::main_results::ScreenRow;
+use crate::view::text::{and_list, capital, clean, joined};
+
+/// Columns of a line, and lines of notes above the results.
+const COLUMNS: usize = 80;
+const LINES: usize = 2;
+
+/// The notes of a first screen, most important first.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Notes {
+    /// Those above the results: at most two lines of 80 columns.
+    pub above: Vec<String>,
+    /// The others, below the results.
+    pub below: Vec<String>,
+}
+
+/// A main result with its row.
+pub type Row<'a> = (&'a Measurement, &'a ScreenRow);
+
+impl Notes {
+    /// The notes of a run with these rows.
+    pub fn write(run: &Run, rows: &[Row]) -> Self {
+        let [time, programs] = circumstances::briefly(run);
+        let all = [lost(run, rows), limits(rows), time, programs, placements(rows)];
+        let mut room = LINES;
+        let mut notes = Self::default();
+        for note in all.into_iter().flatten() {
+            let lines = note.chars().count().div_ceil(COLUMNS);
+            match room.checked_sub(lines).filter(|_| notes.below.is_empty()) {
+                Some(rest) => {
+                    room = rest;
+                    notes.above.push(note);
+                }
+                None => notes.below.push(note),
+            }
+        }
+        notes
+    }
+}
+
+/// The title of a row, with its configuration where another row has the same title.
+fn name(row: &ScreenRow, rows: &[Row]) -> String {
+    match rows.iter().filter(|(_, other)| other.title == row.title).count() {
+        0 | 1 => row.title.clone(),
+        _ => row.name(),
+    }
+}
+
+/// `FP peak delivered 57.4 % of attainable: CPU quota of 1.2 CPUs.` of the CPU load with the most
+/// threads, which represents the whole machine. `None` where it got nearly all of its CPUs.
+fn lost(run: &Run, rows: &[Row]) -> Option<String> {
+    let mut rows = rows.to_vec();
+    rows.sort_by_key(|(m, _)| Reverse(m.params.threads()));
+    rows.iter().find_map(|(m, row)| {
+        m.summary.as_ref().filter(|s| s.headline == FigureKind::Attainable)?;
+        row.value.as_ref()?;
+        let name = name(row, &rows);
+        match row.lost.as_ref()? {
+            Lost::Share(share) => {
+                let cause = largest_cause(run, m, 1.0 - small_share(m)?);
+                let cause = cause.map_or_else(String::new, |cause| format!(": {cause}"));
+                Some(format!("{name} delivered {share} of attainable{cause}."))
+            }
+            Lost::Unknown(_) => {
+                let quota = quota(run)?;
+                Some(format!("{name}: what it delivers under the {quota} was not measured."))
+            }
+        }
+    })
+}
+
+/// `CPU quota of 1.2 CPUs`.
+fn quota(run: &Run) -> Option<String> {
+    let cpus = run.host.limits.cpu_quota.get()?.cpus?;
+    Some(format!("CPU quota of {}", counted(cpus, "CPU")))
+}
+
+/// The cause that took most of the threads' time, if it explains half of what is missing.
+fn largest_cause(run: &Run, m: &Measurement, missing: f64) -> Option<String> {
+    let all = run.time_account_of(&m.trials)?.divided();
+    let taken = all.causes().into_iter().filter_map(|c| Some(((c.seconds)(&all)?, c)));
+    let (seconds, most) = taken.max_by(|a, b| a.0.total_cmp(&b.0))?;
+    if seconds < 0.5 * missing * all.wall_s {
+        return None;
+    }
+    let quota = quota(run).filter(|_| most.name == TimeCause::THROTTLED);
+    Some(quota.unwrap_or_else(|| most.name.to_owned()))
+}
+
+/// `Cgroup I/O limit reached: Sequential read and Random read.` of limits that someone set: another
+/// machine, or the same without them, is faster.
+fn limits(rows: &[Row]) -> Option<String> {
+    let mut reached: Vec<(String, Vec<String>)> = Vec::new();
+    for (m, row) in rows {
+        let Some(limit) = m.bottleneck.as_ref().filter(|b| b.is_set_limit()) else { continue };
+        let (limit, name) = (clean(&limit.resource), name(row, rows));
+        match reached.iter_mut().find(|(known, _)| *known == limit) {
+            Some((_, names)) => names.push(name),
+            None => reached.push((limit, vec![name])),
+        }
+    }
+    let each = reached.into_iter().map(|(limit, mut names)| {
+        let others = names.len().saturating_sub(NAMED) as u64;
+        names.truncate(NAMED);
+        names.extend((others > 0).then(|| counted(others, "other")));
+        format!("{} reached: {}.", capital(&limit), and_list(names))
+    });
+    Some(joined(each, " ")).filter(|text| !text.is_empty())
+}
+
+/// Where the vCPUs of memory loads were, which may change a figure as much as another machine does: on
+/// two cores of one chip, or of two. Rows with the same placements are named together.
+fn placements(rows: &[Row]) -> Option<String> {
+    let mut places: Vec<(Vec<&str>, String, Vec<String>)> = Vec::new();
+    for (m, row) in rows {
+        let is_known = |p: &CpuPlacement| p.round_trip_s.is_some() || p.figure.is_some();
+        let known = m.cpu_placements.iter().filter(|p| is_known(p));
+        let names: Vec<&str> = known.map(|p| p.name.as_str()).collect();
+        if names.is_empty() || m.subsystem != Subsystem::Memory || m.params.threads() < 2 {
+            continue;
+        }
+        match places.iter_mut().find(|(known, ..)| *known == names) {
+            Some((.., all)) => all.push(name(row, rows)),
+            None => places.push((names, placement_words(&m.cpu_placements), vec![name(row, rows)])),
+        }
+    }
+    let each = places.iter().map(|(names, words, rows)| match rows.as_slice() {
+        [row] => format!("{row}: {}", clean(words)),
+        rows => format!("{}: {}", and_list(rows), clean(&and_list(names))),
+    });
+    let each = joined(each, "; ");
+    (!each.is_empty()).then(|| format!("vCPU placement of {each}."))
+}
