@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Unit, clean, format_percent, format_quantity};
+use crate::{Unit, clean, counted, format_percent, format_quantity};
 
 /// Resources that the processes of one name used.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -61,8 +61,8 @@ impl OtherPrograms<'_> {
     /// The programs that are in the account of all, but not named.
     const NOT_NAMED: &'static str = "ended meanwhile, smaller, or of other containers";
 
-    /// Names the first of these programs and their shares of one CPU, then the share of those that
-    /// are not named: `rustc 108.6 %, cargo 5.6 %`. `None` if none used 1 %.
+    /// Names the first of these programs and their shares of one CPU, then the shares of the others and
+    /// of those that have no name: `rustc 108.6 %, cargo 5.6 %`. `None` if none used 1 %.
     pub fn words(self, most: usize) -> Option<String> {
         self.listed(most, |_| true)
     }
@@ -73,17 +73,19 @@ impl OtherPrograms<'_> {
     }
 
     fn listed(self, most: usize, may: impl Fn(&Program) -> bool) -> Option<String> {
-        let is_known = |p: &&Program| p.of_one_cpu.is_finite();
-        let shown = self.named.iter().filter(is_known).filter(|p| may(p));
-        let shown: Vec<&Program> =
-            shown.filter(|p| p.of_one_cpu >= Self::MIN_CPU_SHARE).take(most).collect();
-        let share = |p: &Program| format!("{} {}", clean(&p.name), format_percent(p.of_one_cpu));
-        let mut parts: Vec<String> = shown.iter().map(|p| share(p)).collect();
-        // Kernel threads are named or left out on purpose.
-        let left_out = self.named.iter().filter(is_known).filter(|p| !may(p));
-        let known: f64 = shown.into_iter().chain(left_out).map(|p| p.of_one_cpu).sum();
-        let rest = self.all_of_one_cpu.map(|all| all - known).filter(|rest| *rest >= Self::MUCH);
-        if let Some(rest) = rest {
+        let known: Vec<&Program> = self.named.iter().filter(|p| p.of_one_cpu.is_finite()).collect();
+        let is_shown = |p: &&&Program| may(p) && p.of_one_cpu >= Self::MIN_CPU_SHARE;
+        let all: Vec<&Program> = known.iter().filter(is_shown).copied().collect();
+        let (shown, others) = all.split_at(most.min(all.len()));
+        let sum = |of: &[&Program]| of.iter().map(|p| p.of_one_cpu).sum::<f64>();
+        let share = |p: &&Program| format!("{} {}", clean(&p.name), format_percent(p.of_one_cpu));
+        let mut parts: Vec<String> = shown.iter().map(share).collect();
+        if !others.is_empty() {
+            let count = counted(others.len() as u64, "other");
+            parts.push(format!("{count} {}", format_percent(sum(others))));
+        }
+        let rest = self.all_of_one_cpu.map(|all| all - sum(&known));
+        if let Some(rest) = rest.filter(|rest| *rest >= Self::MUCH) {
             parts.push(format!("not named {} ({})", format_percent(rest), Self::NOT_NAMED));
         }
         (!parts.is_empty()).then(|| parts.join(", "))
@@ -138,6 +140,12 @@ mod tests {
         assert_eq!(words(&[("cc", 0.02)], Some(0.7)), both(&rest));
         assert_eq!(words(&[], Some(1.5)), both(&not_named("150.0 %")));
         assert_eq!(words(&[("cc", 0.009)], Some(0.04)), both(""));
+        // Named programs beyond the most are others, not unnamed ones.
+        let five = [("a", 0.5), ("b", 0.4), ("c", 0.3), ("d", 0.2), ("e", 0.1), ("f", 0.001)];
+        let others = "a 50.0 %, b 40.0 %, c 30.0 %, 2 others 30.0 %";
+        assert_eq!(words(&five, Some(1.52)), both(others));
+        let rest = format!("{others}, {}", not_named("49.9 %"));
+        assert_eq!(words(&five, Some(2.0)), both(&rest));
         // Nobody can stop kernel threads, and another proofmark that waits takes nothing.
         let named = [("kernel threads", 0.101), ("cc", 0.019), ("proofmark", 0.014)];
         let [all, to_stop] = words(&named, Some(0.15));
