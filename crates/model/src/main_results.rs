@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Better, Measurement, Params, Run, Subsystem, WorkloadSpec};
+use crate::{Better, Measurement, Params, Run, Subsystem, Summary, WorkloadSpec};
 
 mod choice;
 mod words;
@@ -170,10 +170,20 @@ fn family_row<'a>(run: &'a Run, spec: &WorkloadSpec) -> Option<&'a MainRow> {
     family.flat_map(|s| s.role.main_rows.iter()).min_by_key(|row| row.place)
 }
 
-/// Returns the result with the best figure, whatever its verdict; the first where none has one.
+/// Returns the result with the best headline, whatever its verdict. Where none has a headline it is the
+/// one that delivered most, else the first.
 pub fn best<'a>(all: &[&'a Measurement]) -> Option<&'a Measurement> {
-    let figure = |m: &Measurement| m.summary.as_ref().map(|s| s.value()).filter(|v| v.is_finite());
-    let rated = all.iter().copied().filter_map(|m| Some((m, figure(m)?)));
+    let by_headline = best_by(all, |s| s.value());
+    let by_delivered = || best_by(all, |s| s.delivered.value.unwrap_or(f64::NAN));
+    by_headline.or_else(by_delivered).or_else(|| all.first().copied())
+}
+
+fn best_by<'a>(
+    all: &[&'a Measurement],
+    figure: impl Fn(&Summary) -> f64,
+) -> Option<&'a Measurement> {
+    let value = |m: &Measurement| m.summary.as_ref().map(&figure).filter(|v| v.is_finite());
+    let rated = all.iter().copied().filter_map(|m| Some((m, value(m)?)));
     let better = |a: (&'a Measurement, f64), b: (&'a Measurement, f64)| {
         let wins = match a.0.better {
             Better::Higher => b.1 > a.1,
@@ -181,7 +191,7 @@ pub fn best<'a>(all: &[&'a Measurement]) -> Option<&'a Measurement> {
         };
         if wins { b } else { a }
     };
-    rated.reduce(better).map(|(m, _)| m).or_else(|| all.first().copied())
+    rated.reduce(better).map(|(m, _)| m)
 }
 
 impl Configured for &Measurement {

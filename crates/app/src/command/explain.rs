@@ -1,16 +1,10 @@
 //! `proofmark explain`: the meaning of an id.
 
-use std::collections::BTreeMap;
-
 use anyhow::Result;
 use proofmark_judge::checks::Class;
 use proofmark_judge::fleet::compared_facts;
-use proofmark_model::{
-    FactId, Host, Parameter, ParameterKind, Plan, Probe, Unit, WorkloadSpec, and_list, counted,
-    format_size,
-};
+use proofmark_model::{FactId, Unit, WorkloadSpec};
 use proofmark_reference::Tool;
-use proofmark_run::{PlanRequest, Usage, look, loopback_network, plan, takes};
 use serde_json::Value;
 
 use crate::cli::Listing;
@@ -21,6 +15,13 @@ use crate::error::{self, Outcome, usage};
 use crate::progress::events;
 use crate::text::{columns, print, terminal_options, wrap};
 use crate::word_hints::{self, Known};
+
+use self::parameters::{default, explain_choice, explain_parameter, parameters, range};
+use self::profile::explain_profile;
+pub use self::profile::{planned, this_host, times};
+
+mod parameters;
+mod profile;
 
 pub fn run(id: &str) -> Result<Outcome> {
     let texts = texts(id);
@@ -96,53 +97,6 @@ fn fields(schema: &Value, name: &str, found: &mut Vec<String>) {
         Value::Array(all) => all.iter().for_each(|inner| fields(inner, name, found)),
         _ => {}
     }
-}
-
-/// Returns every parameter with its workload.
-fn parameters() -> impl Iterator<Item = (&'static str, &'static WorkloadSpec)> {
-    let specs = proofmark_workloads::ALL.iter().map(|workload| workload.spec());
-    specs.flat_map(|spec| spec.parameters.iter().map(move |p| (p.name.as_ref(), spec)))
-}
-
-/// Explains a parameter: each meaning with the workloads that have it.
-fn explain_parameter(name: &str) -> Option<String> {
-    let mut meanings: Vec<(&str, Vec<&str>)> = Vec::new();
-    for (_, spec) in parameters().filter(|(known, _)| *known == name) {
-        let about = &*spec.parameter(name)?.about;
-        match meanings.iter_mut().find(|(known, _)| *known == about) {
-            Some((_, workloads)) => workloads.push(&spec.id),
-            None => meanings.push((about, vec![&spec.id])),
-        }
-    }
-    let each = |(about, workloads): &(&str, Vec<&str>)| {
-        paragraph(about) + &wrap(&format!("  of {}\n", workloads.join(", ")), width(), "    ")
-    };
-    let all: String = meanings.iter().map(each).collect();
-    (!all.is_empty())
-        .then(|| format!("{name}: Parameter, set with --set WORKLOAD.{name}=VALUE\n\n{all}"))
-}
-
-/// Explains a value of a parameter, such as `nontemporal`, by each parameter that has it.
-fn explain_choice(value: &str) -> Option<String> {
-    let mut meanings: Vec<(String, Vec<&str>)> = Vec::new();
-    for (name, spec) in parameters() {
-        let Some(parameter) = spec.parameter(name) else { continue };
-        let ParameterKind::Choice(choices) = &parameter.kind else { continue };
-        if choices.iter().all(|choice| words::normal(choice) != value) {
-            continue;
-        }
-        let about = format!("{name}: {}\n", parameter.about);
-        match meanings.iter_mut().find(|(known, _)| *known == about) {
-            Some((_, workloads)) => workloads.push(&spec.id),
-            None => meanings.push((about, vec![&spec.id])),
-        }
-    }
-    let each = |(about, workloads): &(String, Vec<&str>)| {
-        let of = format!("  of {}\n", workloads.join(", "));
-        wrap(about, width(), "  ") + &wrap(&of, width(), "    ")
-    };
-    let all: String = meanings.iter().map(each).collect();
-    (!all.is_empty()).then(|| format!("{value}: Value of a parameter\n\n{all}"))
 }
 
 /// Prefixes of units, with their factors.
@@ -275,55 +229,6 @@ fn width() -> usize {
     terminal_options().width.clamp(40, WIDEST)
 }
 
-/// Returns a profile's text after comments on its size on this machine. All of it is TOML, to be
-/// saved, changed and run.
-fn explain_profile(name: &str, text: &str) -> String {
-    let here = here(name).map_or_else(
-        |e| format!("# On this machine it cannot run: {}\n", e.to_string().replace('\n', " ")),
-        |(points, takes)| {
-            let points = counted(points as u64, "configuration");
-            format!("# On this machine: {points}; {takes}.\n")
-        },
-    );
-    format!(
-        "{here}# To list them: proofmark run --profile {name} --dry-run\n\
-         # To change it: proofmark explain {name} > mine.toml; proofmark run --profile mine.toml\n\n\
-         {text}"
-    )
-}
-
-/// Returns the number of a profile's configurations on this machine, over loopback, and their time.
-fn here(profile: &str) -> Result<(usize, String), Usage> {
-    let plan = planned(profile, &this_host())?;
-    Ok((plan.points.len(), times(&plan)))
-}
-
-/// Returns this machine, with its loopback as the network.
-pub fn this_host() -> Host {
-    let mut host = look(None);
-    host.network = Probe::known(loopback_network(), "this machine's own routes");
-    host
-}
-
-/// Returns the plan of a profile on a machine.
-pub fn planned(profile: &str, host: &Host) -> Result<Plan, Usage> {
-    let request = PlanRequest { profile: profile.to_owned(), ..PlanRequest::default() };
-    Ok(plan(&request, host)?.plan)
-}
-
-/// Returns the time of a plan without and with its reference tools.
-pub fn times(plan: &Plan) -> String {
-    let alone = Plan { references: BTreeMap::new(), ..plan.clone() };
-    let tools = and_list(plan.references.keys());
-    match tools.is_empty() {
-        true => takes(plan),
-        false => {
-            let [own, all] = [takes(&alone), takes(plan)];
-            format!("{own} without reference tools, {all} with {tools}")
-        }
-    }
-}
-
 /// Returns an example of published figures with their machine, then the words that both may have.
 fn explain_audit() -> String {
     let mut text = String::new();
@@ -398,23 +303,6 @@ fn explain_workload(spec: &WorkloadSpec) -> String {
     }
     text += &format!("\nCeilings: {}\n", spec.ceilings.join(", "));
     text
-}
-
-fn default(parameter: &Parameter) -> String {
-    match (&parameter.kind, parameter.default.parse()) {
-        (ParameterKind::Size { .. }, Ok(bytes)) => format_size(bytes),
-        _ => parameter.default.to_string(),
-    }
-}
-
-fn range(parameter: &Parameter) -> String {
-    match &parameter.kind {
-        ParameterKind::Count { min, max } => format!("{min} to {max}"),
-        ParameterKind::Size { min, max } => {
-            format!("{} to {}", format_size(*min), format_size(*max))
-        }
-        ParameterKind::Choice(choices) => choices.join(", "),
-    }
 }
 
 #[cfg(test)]

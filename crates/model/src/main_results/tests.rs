@@ -172,3 +172,25 @@ fn workloads_of_a_family_answer_alike() {
         assert_eq!(second.1, default.1);
     }
 }
+
+#[test]
+fn where_no_result_has_a_headline_the_one_that_delivered_most_is_the_best() {
+    let run = measured(&[(1, "a", 4096), (1, "b", 4096), (1, "c", 4096)]);
+    let mut all = run.measurements;
+    all[0].summary = None;
+    for m in &mut all[1..] {
+        let s = m.summary.as_mut().unwrap();
+        s.headline = crate::FigureKind::Attainable;
+        s.attainable = crate::Figure::none("undisturbed time was too short");
+    }
+    let isa = |all: &[Measurement]| {
+        let all: Vec<&Measurement> = all.iter().collect();
+        best(&all).unwrap().params.get(key::ISA).map(str::to_owned)
+    };
+    assert_eq!(isa(&all).as_deref(), Some("c"));
+    // A headline counts for more than what others delivered.
+    all[1].summary.as_mut().unwrap().attainable = crate::Figure::alone(0.1, "few");
+    assert_eq!(isa(&all).as_deref(), Some("b"));
+    all[1..].iter_mut().for_each(|m| m.summary = None);
+    assert_eq!(isa(&all).as_deref(), Some("a"));
+}

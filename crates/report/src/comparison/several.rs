@@ -53,8 +53,8 @@ fn item(side: &Side, verdict: String) -> Item {
     let (name, machine) = (clean(&side.name), clean(&side.machine));
     let label = enclosed("label ", &view::label(side), "");
     let about = joined([label, machine, prices::price(side).unwrap_or_default()], "; ");
-    let says = vec![format!("{name} ({about}){verdict}").into()];
-    Item { term: side.letter.to_string(), says }
+    let texts = vec![format!("{name} ({about}){verdict}").into()];
+    Item { term: side.letter.to_string(), texts }
 }
 
 /// Maximum of runs, A included: one per letter.

@@ -115,7 +115,7 @@ impl Screen {
 
     /// Returns a text after a term; nothing without a text.
     fn item(&self, term: &str, text: &str, most: usize) -> Vec<Item> {
-        let shown = |text: String| vec![Item { term: term.to_owned(), says: vec![text.into()] }];
+        let shown = |text: String| vec![Item { term: term.to_owned(), texts: vec![text.into()] }];
         if text.is_empty() { Vec::new() } else { self.cut(text, most, shown) }
     }
 

@@ -148,8 +148,8 @@ fn rich(text: &Rich) -> Value {
 }
 
 fn item(item: &Item) -> Value {
-    let says: Vec<Value> = item.says.iter().map(rich).collect();
-    context! { term => item.term.as_str(), says }
+    let texts: Vec<Value> = item.texts.iter().map(rich).collect();
+    context! { term => item.term.as_str(), texts }
 }
 
 /// A section in a list of contents.

@@ -136,12 +136,12 @@ fn paragraphs(out: &mut String, text: &Text) {
 /// A list. One text of a term is on the term's line, several are below it.
 fn list(out: &mut String, items: &[Item]) {
     for item in items {
-        let says: Vec<String> = item.says.iter().map(rich).collect();
-        *out += &match (item.term.as_str(), says.as_slice()) {
-            ("", says) => format!("- {}\n", says.join(" ")),
+        let texts: Vec<String> = item.texts.iter().map(rich).collect();
+        *out += &match (item.term.as_str(), texts.as_slice()) {
+            ("", texts) => format!("- {}\n", texts.join(" ")),
             (term, [one]) => format!("- *{}*: {one}\n", escape(term)),
-            (term, says) => {
-                let below: String = says.iter().map(|one| format!("  - {one}\n")).collect();
+            (term, texts) => {
+                let below: String = texts.iter().map(|one| format!("  - {one}\n")).collect();
                 format!("- *{}*\n{below}", escape(term))
             }
         };

@@ -76,14 +76,14 @@ impl Page {
     fn list(&mut self, items: &[Item]) {
         self.space();
         for item in items {
-            let says: Vec<String> = item.says.iter().map(|one| one.plain()).collect();
+            let texts: Vec<String> = item.texts.iter().map(|one| one.plain()).collect();
             match (item.term.as_str(), item.mark()) {
                 ("", Some((verdict, mark))) => {
                     let painted = self.paint.verdict(verdict, mark);
-                    self.painted("", 2, &says.join(" "), [mark, &painted]);
+                    self.painted("", 2, &texts.join(" "), [mark, &painted]);
                 }
-                ("", None) => self.wrap("- ", 2, &says.join(" ")),
-                (term, _) => self.wrap("", 2, &format!("{term}: {}", says.join(" "))),
+                ("", None) => self.wrap("- ", 2, &texts.join(" ")),
+                (term, _) => self.wrap("", 2, &format!("{term}: {}", texts.join(" "))),
             }
         }
     }

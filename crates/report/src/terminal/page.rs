@@ -86,14 +86,10 @@ impl Page {
     /// Adds a table whose first column has at least that width.
     pub(super) fn table_with(&mut self, table: &Table, first: usize) {
         let (table, empty) = &table.seen_by(Medium::Terminal).without_empty_columns();
-        let laid_out = tables::lay_out(table, first, self.width, self.paint);
-        self.out.push_str(&laid_out);
-        for (i, note) in table.notes.iter().enumerate() {
-            // Footnotes of columns that a narrow terminal drops are left out.
-            let mark = format!("[{}]", i + 1);
-            if laid_out.contains(&mark) {
-                self.wrap(&format!("{mark} "), 4, note);
-            }
+        let narrowed = tables::narrowed(table, self.width);
+        self.out.push_str(&tables::lay_out(&narrowed, first, self.width, self.paint));
+        for (i, note) in narrowed.notes.iter().enumerate() {
+            self.wrap(&format!("[{}] ", i + 1), 4, note);
         }
         for (why, columns) in grouped(empty.iter().map(|(column, why)| (why, column))) {
             self.wrap("", 2, &format!("{}: none in any row; {why}", and_list(columns)));
@@ -109,7 +105,7 @@ impl Page {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::view::Columns;
+    use crate::view::{Columns, Entry};
 
     #[test]
     fn columns_without_values_share_their_reason() {
@@ -124,6 +120,22 @@ mod tests {
         page.table(&table);
         let last: Vec<&str> = page.out.lines().rev().take(2).collect();
         assert_eq!(last, ["figure and ratio: none in any row; no tool ran", "2"], "{}", page.out);
+    }
+
+    #[test]
+    fn footnotes_of_a_narrow_table_are_counted_from_one() {
+        let noted = |note: &'static str| move |_: &u32| Entry::from("1234567").noted(note);
+        let table = Columns::new("")
+            .number("n", |n: &u32| n.to_string())
+            .keys()
+            .number("of ceiling", noted("first"))
+            .spare(1)
+            .number("a long title", noted("second"))
+            .rows([1, 2]);
+        let mut page = Page::new(&Options { width: 20, color: false });
+        page.table(&table);
+        assert!(page.out.contains("1234567[1]") && page.out.contains("[1] second"), "{}", page.out);
+        assert!(!page.out.contains("first"), "{}", page.out);
     }
 
     #[test]

@@ -21,6 +21,11 @@ pub fn lay_out(table: &Table, first: usize, width: usize, paint: Paint) -> Strin
     }
 }
 
+/// The table without the columns that a page of this width drops.
+pub fn narrowed(table: &Table, width: usize) -> Table {
+    fitting(table, width).map_or_else(|| table.clone(), |fit| table.only_columns(&fit.columns))
+}
+
 /// The titles of the columns that a page of this width drops.
 pub fn dropped(table: &Table, width: usize) -> Vec<&str> {
     let Some(fit) = fitting(table, width) else { return Vec::new() };

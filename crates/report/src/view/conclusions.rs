@@ -151,7 +151,7 @@ fn over_time(group: &Group) -> Vec<Claim> {
     let claim = |m: &&Measurement| {
         let scale = Scale::for_values(&[positive_summary(m)?.value()], m.unit);
         let number = figure(group, m, &scale)?;
-        let sentence = timeline::in_short(m, &scale)?;
+        let sentence = timeline::sentence(m, &scale)?;
         let doubt = if m.verdict.is_undoubted() { "" } else { m.verdict.as_str() };
         let point = enclosed(" (", &joined([&*number.point, doubt], "; "), ")");
         let text = format!("{}{point}: {sentence}", group.heading());

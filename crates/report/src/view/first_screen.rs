@@ -19,7 +19,7 @@ use super::text::{and_list, clean, joined};
 use super::workload_figure::{half_width, near, result_scale};
 
 pub use self::notes::Notes;
-use self::notes::Row;
+use self::notes::{NAMED, Row};
 
 mod notes;
 
@@ -182,9 +182,6 @@ type Named<'a> = (&'a Measurement, String);
 fn cause(found: &FindingGroup, rows: &[Named]) -> FindingGroup {
     FindingGroup { place: place(found, rows), places: Vec::new(), ..found.clone() }
 }
-
-/// Maximum number of rows that are named; more are counted.
-const NAMED: usize = 2;
 
 /// `Commit and Random read`, `Commit and 3 others`, `18 results`; for a finding in no row, the
 /// workloads.

@@ -2,7 +2,7 @@
 
 use proofmark_model::{FigureKind, Run, Severity, Subsystem};
 
-use super::audience::{Audience, Medium};
+use super::audience::Audience;
 use super::block::{
     Blocks, Details, Drawing, Drawings, Findings, Item, Results, Rich, Section, Style, Text, Tone,
 };
@@ -11,13 +11,13 @@ use super::findings::FindingGroup;
 use super::grouping::grouped;
 use super::label::{self, Group};
 use super::main_results::{ScreenPart, ScreenRow};
-use super::table::Term;
 use super::text::joined;
 use super::{
-    Block, Content, Summary, circumstances, conclusions, derivation, design, host, method, noise,
-    overview, pictures, precision, references, result_tables, roofline, severity_mark, spread,
-    theory, workload,
+    Block, Summary, circumstances, conclusions, derivation, design, host, method, noise, overview,
+    pictures, precision, references, roofline, severity_mark, spread, theory, workload,
 };
+
+mod terms;
 
 const NOISE_KEY: &str = "Time runs from left to right. Hatched: not counted. Disk and network \
     loads have no time account, since their threads wait for I/O; between trials proofmark \
@@ -89,7 +89,7 @@ pub(super) fn blocks(
             out.add("method", all.on_paper());
         }),
     );
-    out.add("terms", explained(&out.0));
+    out.add("terms", terms::explained(&out.0));
     out.add_for(Audience::Page, "trials", trials(groups));
     out.0
 }
@@ -173,8 +173,8 @@ fn machine_and_verdicts(out: &mut Blocks, run: &Run, summary: &Summary) {
 
 /// The notes that have no room above the results.
 fn notes_below(summary: &Summary) -> Text {
-    let all = summary.first.notes.below.iter();
-    Text::new(Style::Plain, all.map(|note| Rich::toned(Tone::Quiet, note.as_str())))
+    let all = summary.first.notes.below.join(" ");
+    Text::new(Style::Quiet, Some(all).filter(|text| !text.is_empty()))
 }
 
 /// The head of a short report: machine, verdicts, main results and values over time.
@@ -376,40 +376,6 @@ fn ceilings(groups: &[Group]) -> Section {
         out.add("derivations", all.on_paper());
     });
     Section { short: "Ceilings".to_owned(), ..section }
-}
-
-/// The section that explains the columns of the tables, for each format those that it shows.
-fn explained(blocks: &[Block]) -> Section {
-    let [terminal, markdown, page] =
-        [Medium::Terminal, Medium::Markdown, Medium::Page].map(|medium| terms(blocks, medium));
-    let only_page = page.into_iter().filter(|t| !markdown.contains(t)).collect::<Vec<Term>>();
-    let items = |terms: Vec<Term>| terms.into_iter().map(Item::from).collect::<Vec<Item>>();
-    Section::new("columns", "Columns", |out| {
-        let all = Details::new("What the columns mean", |of| {
-            of.add_for(Audience::Terminal, "terms", items(terminal));
-            of.add_for(Audience::Document, "terms", items(markdown));
-            of.add_for(Audience::Page, "terms", items(only_page));
-        });
-        out.add("terms", all.on_paper());
-    })
-}
-
-/// The terms of the tables that a format shows, each once.
-fn terms(blocks: &[Block], medium: Medium) -> Vec<Term> {
-    let tables = |block: &Block| match &block.content {
-        Content::Table(table) => vec![table.clone()],
-        // The page shows the main results as cards.
-        Content::Results(results) if medium != Medium::Page => result_tables(&results.parts),
-        _ => Vec::new(),
-    };
-    let tables = blocks.iter().flat_map(|b| b.shown(medium)).flat_map(tables);
-    let mut out: Vec<Term> = Vec::new();
-    for term in tables.flat_map(|t| t.columns).filter_map(|c| c.about) {
-        if out.iter().all(|known| known.name != term.name) {
-            out.push(term);
-        }
-    }
-    out
 }
 
 fn trials(groups: &[Group]) -> Section {

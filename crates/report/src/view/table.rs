@@ -139,6 +139,13 @@ impl Table {
         (table, empty)
     }
 
+    /// The table with these columns alone and the footnotes that they have.
+    pub fn only_columns(&self, kept: &[usize]) -> Self {
+        let mut table = self.with_columns(|at| kept.contains(&at));
+        table.number_notes();
+        table
+    }
+
     /// Keeps the footnotes that cells still have, and counts them anew.
     fn number_notes(&mut self) {
         let mut kept: Vec<usize> = Vec::new();

@@ -7,7 +7,7 @@ mod words;
 use proofmark_model::{Host, Measurement, Trial, format_factor, format_seconds, median};
 use serde::Serialize;
 
-pub use self::words::in_short;
+pub use self::words::sentence;
 use super::chart::{Axis, Chart, Kind, Mark, Rule, RuleKind, Series, Spot, doubt};
 use super::label::Group;
 use super::num::Scale;

@@ -53,7 +53,7 @@ fn with_numbers(run: Run, numbers: &[f64]) -> Run {
 }
 
 #[test]
-fn extreme_values_are_told_without_nan() {
+fn extreme_values_are_printed_without_nan() {
     let options = Options { width: 80, color: false };
     for value in [1e60, -1e60, 0.0, -5.0, 1e-60, 1e9] {
         for run in [fixture::published(), fixture::memory()] {

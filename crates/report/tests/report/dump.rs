@@ -89,7 +89,7 @@ impl Dump {
                     some(items).for_each(|item| {
                         let term =
                             inline(&item["term"]).map_or(String::new(), |t| format!("{t}: "));
-                        let says = inline(&item["says"]).unwrap_or_default();
+                        let says = inline(&item["texts"]).unwrap_or_default();
                         self.line(depth + 1, &format!("- {term}{says}"));
                     });
                 }

@@ -104,6 +104,8 @@ fn a_complete_solve_is_not_called_undisturbed() {
 #[test]
 fn the_first_screen_says_why_delivered_is_missing() {
     let text = one_line(&brief(&under_a_quota([Some(50e9), None]), 100));
+    let quota = "FP peak, 2 CPUs: delivered not known (CPU quota of 6.5 CPUs).";
+    assert!(text.contains(quota), "{text}");
     assert!(text.contains("no round shows the CPU quota's share"), "{text}");
 }
 

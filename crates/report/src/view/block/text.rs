@@ -105,13 +105,13 @@ pub struct Item {
     /// The term that the entry explains; empty where the list has no terms.
     pub term: String,
     /// The texts of the entry.
-    pub says: Vec<Rich>,
+    pub texts: Vec<Rich>,
 }
 
 impl Item {
     /// The sign and words that it begins with, in the colour of that verdict.
     pub fn mark(&self) -> Option<(Verdict, &str)> {
-        match self.says.first()?.0.first()? {
+        match self.texts.first()?.0.first()? {
             (Tone::Verdict(verdict), mark) => Some((*verdict, mark)),
             _ => None,
         }
@@ -120,7 +120,7 @@ impl Item {
 
 impl From<Rich> for Item {
     fn from(text: Rich) -> Self {
-        Self { term: String::new(), says: vec![text] }
+        Self { term: String::new(), texts: vec![text] }
     }
 }
 
@@ -132,6 +132,6 @@ impl From<String> for Item {
 
 impl From<Term> for Item {
     fn from(term: Term) -> Self {
-        Self { term: term.name, says: vec![term.meaning.into()] }
+        Self { term: term.name, texts: vec![term.meaning.into()] }
     }
 }

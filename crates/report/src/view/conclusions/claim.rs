@@ -61,11 +61,11 @@ pub fn undoubted_summary(m: &Measurement) -> Option<&Summary> {
     positive_summary(m).filter(|_| m.verdict.is_undoubted())
 }
 
-/// Minimum number of rounds or trials: with fewer, two ranges may be apart by chance.
+/// Minimum number of rounds or trials: with fewer, two ranges may differ by chance.
 const FEW: usize = 3;
 
 /// The figures of a comparison, both of the same kind, with the ends that decide it.
-struct Judged {
+struct FigurePair {
     kind: FigureKind,
     values: [f64; 2],
     ends: [[f64; 2]; 2],
@@ -73,7 +73,7 @@ struct Judged {
     ranges: &'static str,
 }
 
-impl Judged {
+impl FigurePair {
     /// Compares by the intervals of the figure or, where one result has none, by the range of its
     /// rounds or trials. `None` where there is too little data.
     fn new(a: &Measurement, b: &Measurement) -> Option<Self> {
@@ -92,7 +92,7 @@ impl Judged {
         Some(Self { kind, values, ends, ranges })
     }
 
-    fn apart(&self) -> bool {
+    fn differs(&self) -> bool {
         let [[a, b], [c, d]] = self.ends;
         a > d || c > b
     }
@@ -108,9 +108,9 @@ fn min_and_max(m: &Measurement, kind: FigureKind, value: f64) -> Option<[f64; 2]
 
 /// ` Delivered: 1.32 times, 89.4 vs. 67.7 GFLOP/s.` Empty where the figures are delivered, or where
 /// both results got nearly all of their time.
-fn delivered(judged: &Judged, both: [&Measurement; 2], scale: &Scale) -> String {
+fn delivered(pair: &FigurePair, both: [&Measurement; 2], scale: &Scale) -> String {
     let is_lost = both.iter().any(|m| Lost::of_measurement(m).is_some());
-    if judged.kind == FigureKind::Delivered || !is_lost {
+    if pair.kind == FigureKind::Delivered || !is_lost {
         return String::new();
     }
     let words = || {
@@ -138,32 +138,32 @@ impl Claim {
     /// the ends that decided. `at` is what both have in common. `None` where no difference is shown.
     pub fn compare([left, right]: [(&Group, &str, &Measurement); 2], at: &str) -> Option<Self> {
         let [(_, left_name, a), (_, right_name, b)] = [left, right];
-        let judged = Judged::new(a, b).filter(|_| a.unit == b.unit)?;
-        let scale = Scale::for_values(&judged.values, a.unit);
+        let pair = FigurePair::new(a, b).filter(|_| a.unit == b.unit)?;
+        let scale = Scale::for_values(&pair.values, a.unit);
         let of = |side: usize, (group, _, m): (&Group, &str, &Measurement)| {
             let [workload, point] = [group.name(), group.short(m)];
-            let (value, interval) = (judged.values[side], Some(judged.ends[side]));
-            let interval = interval.filter(|_| judged.ranges.is_empty());
+            let (value, interval) = (pair.values[side], Some(pair.ends[side]));
+            let interval = interval.filter(|_| pair.ranges.is_empty());
             Some(Figure { workload, point, value, interval, text: scale.number(value)? })
         };
         let [l, r] = [of(0, left)?, of(1, right)?];
         let printed = [&l.text, &r.text].map(|t| t.parse::<f64>().unwrap_or(f64::NAN));
-        let relation = match judged.apart() {
+        let relation = match pair.differs() {
             true if printed[0] > printed[1] => Relation::More,
             true if printed[0] < printed[1] => Relation::Less,
             _ => return None,
         };
         let direction = if a.better == Better::Lower { "lower is better" } else { "" };
-        let delivered = delivered(&judged, [a, b], &scale);
+        let delivered = delivered(&pair, [a, b], &scale);
         let named =
-            [a, b].iter().all(|m| undoubted_summary(m).is_some_and(|s| s.headline == judged.kind));
-        let kind = if named && delivered.is_empty() { "" } else { judged.kind.as_str() };
+            [a, b].iter().all(|m| undoubted_summary(m).is_some_and(|s| s.headline == pair.kind));
+        let kind = if named && delivered.is_empty() { "" } else { pair.kind.as_str() };
         let at = enclosed(" (", &joined([at, kind, direction], "; "), ")");
-        let factor = judged.values[0] / judged.values[1];
+        let factor = pair.values[0] / pair.values[1];
         let factor = (factor.is_finite() && factor > 0.0).then(|| format_factor(factor))?;
         let number = |side: usize, f: &Figure| {
-            let ends = scale.interval(judged.ends[side]).unwrap_or_default();
-            let ends = enclosed(" (", &joined([judged.ranges, &ends], " "), ")");
+            let ends = scale.interval(pair.ends[side]).unwrap_or_default();
+            let ends = enclosed(" (", &joined([pair.ranges, &ends], " "), ")");
             format!("{} {}{ends}", f.text, scale.label())
         };
         let figures = format!("{} vs. {}{at}", number(0, &l), number(1, &r));

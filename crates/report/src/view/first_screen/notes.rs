@@ -8,7 +8,6 @@ use proofmark_model::{
 };
 use serde::Serialize;
 
-use super::NAMED;
 use crate::view::circumstances;
 use crate::view::delivered_share::{Lost, small_share};
 use crate::view::main_results::ScreenRow;
@@ -26,6 +25,9 @@ pub struct Notes {
     /// The others, below the results.
     pub below: Vec<String>,
 }
+
+/// Maximum number of rows that are named; more are counted.
+pub const NAMED: usize = 2;
 
 /// A main result with its row.
 pub type Row<'a> = (&'a Measurement, &'a ScreenRow);
@@ -74,10 +76,7 @@ fn lost(run: &Run, rows: &[Row]) -> Option<String> {
                 let cause = cause.map_or_else(String::new, |cause| format!(": {cause}"));
                 Some(format!("{name} delivered {share} of attainable{cause}."))
             }
-            Lost::Unknown(_) => {
-                let quota = quota(run)?;
-                Some(format!("{name}: what it delivers under the {quota} was not measured."))
-            }
+            Lost::Unknown(_) => Some(format!("{name}: delivered not known ({}).", quota(run)?)),
         }
     })
 }

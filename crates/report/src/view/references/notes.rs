@@ -51,8 +51,8 @@ impl From<ToolNote> for Item {
         let counts = tool.counts.iter().map(|counts| Rich::from(format!("counts {counts}")));
         let command =
             |c: &Command| Rich::from(enclosed("", &c.at, ": ")).and(Tone::Code, c.line.as_str());
-        let says = counts.chain(tool.commands.iter().map(command)).collect();
-        Self { term: tool.name, says }
+        let texts = counts.chain(tool.commands.iter().map(command)).collect();
+        Self { term: tool.name, texts }
     }
 }
 

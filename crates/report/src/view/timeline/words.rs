@@ -95,7 +95,7 @@ pub fn sentences(m: &Measurement, scale: &Scale, timed: &[Timed]) -> Vec<String>
 ///
 /// `3 levels, 15.6 to 31.2 Gop/s; the largest of 2 changes: at 200 s it fell ...`, or `the rate fell by
 /// 77 % over 10 min, from about ...`.
-pub fn in_short(m: &Measurement, scale: &Scale) -> Option<String> {
+pub fn sentence(m: &Measurement, scale: &Scale) -> Option<String> {
     let series = m.series.as_ref()?;
     let [low, high] = ends(series.levels.iter().map(|l| l.median).filter(|v| v.is_finite()));
     Some(match changes(m, scale).as_slice() {
