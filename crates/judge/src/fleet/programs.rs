@@ -7,8 +7,11 @@ use proofmark_model::{OtherPrograms, Pass, Program, TimeCause};
 
 use super::lines::Node;
 
-/// Names of this program's own processes, which nodes that share a machine take for others.
-const OWN: [&str; 2] = ["exe", "proofmark"];
+/// Returns true for names of this program's own processes, which nodes that share a machine take for
+/// others: workers, an installed program and a copied one.
+fn is_ours(name: &str) -> bool {
+    ["exe", "proofmark"].contains(&name) || name.starts_with("proofmark.")
+}
 
 /// Returns true if a cause is the work of other programs.
 pub(super) fn took(cause: &str) -> bool {
@@ -22,7 +25,7 @@ pub(super) fn named<'a>(nodes: impl IntoIterator<Item = &'a Node>) -> Option<Str
     let mut shares: BTreeMap<&str, f64> = BTreeMap::new();
     let (mut rounds, mut all, mut is_counted) = (0, 0.0, false);
     for (_, seen) in nodes.into_iter().flat_map(|node| node.usable(Pass::First)) {
-        let is_own = |(name, _): &&(Arc<str>, f64)| OWN.contains(&&**name);
+        let is_own = |(name, _): &&(Arc<str>, f64)| is_ours(name);
         let sum = |own: bool| -> f64 {
             seen.programs.iter().filter(|p| is_own(p) == own).map(|(_, share)| share).sum()
         };

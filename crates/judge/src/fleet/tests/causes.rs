@@ -72,7 +72,8 @@ fn programs_of_all_rounds_are_named_but_not_our_own() {
         if node == 1 {
             scale(&mut line.figures[0], [1.0, 0.5]);
             line.programs =
-                vec![program("exe", 1.2), program("rustc", 0.45), program("proofmark", 0.09)];
+                vec![program("exe", 1.2), program("rustc", 0.45), program("proofmark.eso7w", 0.5)];
+            line.programs.push(program("proofmark", 0.09));
             if line.round.is_multiple_of(2) {
                 line.programs.push(program("gcc", 0.3));
             }
