@@ -1,6 +1,5 @@
 //! A run on this machine with its workers, server and reference tools.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -18,7 +17,7 @@ use crate::planned::PlannedTools;
 use crate::process::own_program;
 use crate::programs::Programs;
 use crate::record::RunFile;
-use crate::registry::{find, needs, trial_s};
+use crate::registry::{declarations, find, needs, trial_s};
 use crate::request::LONGEST_RUN;
 use crate::reread_machine::look_again;
 use crate::schedule::Deadline;
@@ -56,12 +55,7 @@ pub fn begin(
     tool: Tool,
     started: Timestamp,
 ) -> RawRun {
-    let workloads: BTreeMap<_, _> = plan
-        .points
-        .iter()
-        .filter_map(|p| find(&p.workload))
-        .map(|k| (k.spec().id.to_string(), k.spec().clone()))
-        .collect();
+    let workloads = declarations(&plan.points);
     Run {
         schema: SCHEMA.into(),
         tool,

@@ -7,6 +7,7 @@ use proofmark_judge::judge;
 use proofmark_model::{Ending, Point, RawMeasurement, RawRun, Run};
 
 use crate::event::{Event, Observer, Step};
+use crate::registry::declarations;
 
 /// Minimum seconds between two saves while trials are taken: what a `kill -9` costs.
 const SAVE_EVERY_S: f64 = 1.0;
@@ -85,6 +86,7 @@ impl<'a> Recorder<'a> {
         let mut is_measured = extra.map(|m| known(&m));
         let was_left_out = |_: &mut Point| is_measured.next().unwrap_or(false);
         let measured: Vec<Point> = run.plan.left_out.extract_if(.., was_left_out).collect();
+        run.workloads.extend(declarations(&measured));
         run.plan.points.extend(measured);
         run
     }
@@ -211,6 +213,18 @@ mod tests {
         assert!(saved.len() as f64 >= 0.8 * all_s, "{} times in {all_s} s", saved.len());
         let apart = |pair: &[(f64, usize)]| pair[1].0 - pair[0].0;
         assert!(saved.windows(2).all(|pair| apart(pair) >= 1.0));
+    }
+
+    #[test]
+    fn what_was_left_out_and_measured_after_all_is_declared() {
+        let (clock, file, done) = (FakeClock::default(), Disk::default(), measured(2, 1e9, 6));
+        let run = RawRun { workloads: BTreeMap::new(), ..run() };
+        let plan = Plan { left_out: vec![done.point()], ..run.plan.clone() };
+        let record = Recorder::new(RawRun { plan, ..run }, &file, &clock, &|_| ());
+        let so_far = record.so_far(std::slice::from_ref(&done));
+        assert_eq!((&so_far.plan.points, so_far.plan.left_out.len()), (&vec![done.point()], 0));
+        assert!(so_far.workloads.contains_key(&done.workload), "{:?}", so_far.workloads.keys());
+        assert!(record.so_far(&[]).workloads.is_empty(), "nothing was measured");
     }
 
     #[test]

@@ -1,7 +1,9 @@
 //! The workloads by their ids: all that this crate knows of them. A test renames them.
 
+use std::collections::BTreeMap;
+
 use proofmark_engine::Needs;
-use proofmark_model::{Plan, Point, Subsystem, key};
+use proofmark_model::{Plan, Point, Subsystem, WorkloadSpec, key};
 
 #[cfg(test)]
 mod renamed;
@@ -19,6 +21,14 @@ pub(crate) fn all() -> impl Iterator<Item = &'static dyn proofmark_engine::Workl
 /// The ids of all workloads, in order.
 pub(crate) fn ids() -> impl Iterator<Item = &'static str> {
     all().map(|workload| workload.spec().id.as_ref())
+}
+
+/// The declarations of the workloads of these configurations, by id.
+pub(crate) fn declarations<'a>(
+    points: impl IntoIterator<Item = &'a Point>,
+) -> BTreeMap<String, WorkloadSpec> {
+    let specs = points.into_iter().filter_map(|p| Some(find(&p.workload)?.spec()));
+    specs.map(|spec| (spec.id.to_string(), spec.clone())).collect()
 }
 
 pub(crate) fn subsystem(id: &str) -> Option<Subsystem> {
