@@ -173,10 +173,13 @@ pub fn derivations(group: &Group) -> Vec<Section> {
     all.map(|d| d.section(group.heading())).collect()
 }
 
-/// The workload's scale: that of its headline figures.
+/// The workload's scale: that of its headline figures, or of delivered where no result has one.
 fn scale(group: &Group) -> Scale {
-    let values: Vec<f64> =
-        group.all.iter().filter_map(|m| m.summary.as_ref()).map(|s| s.value()).collect();
+    let summaries = || group.all.iter().filter_map(|m| m.summary.as_ref());
+    let mut values: Vec<f64> = summaries().map(|s| s.value()).filter(|v| v.is_finite()).collect();
+    if values.is_empty() {
+        values = summaries().filter_map(|s| s.delivered.value).collect();
+    }
     match group.all.first() {
         Some(m) => disk::scale(m, &values),
         None => Scale::for_values(&values, group.spec.map_or(Unit::OpPerSecond, |s| s.unit)),

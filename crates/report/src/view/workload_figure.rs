@@ -5,6 +5,7 @@ use proofmark_model::{
 };
 use serde::Serialize;
 
+use super::columns::not_finite;
 use super::delivered_share::delivered_share;
 use super::label::{Group, interval, why_missing, why_no_interval, why_no_trials};
 use super::levels;
@@ -96,20 +97,25 @@ impl WorkloadFigure {
     }
 }
 
-/// The reason why a workload has no usable main result.
-pub fn why_none(group: &Group) -> String {
-    match proofmark_model::answer(group.run, &group.all) {
+/// Returns `No main result (2 CPUs): left out for the time limit.`: other configurations of the
+/// workload may have one.
+fn no_main_result(group: &Group) -> String {
+    let main = proofmark_model::answer(group.run, &group.all);
+    let why = match main {
         None => "no configuration was measured".to_owned(),
-        Some(m) if m.summary.is_none() => why_no_trials(m),
-        Some(m) => {
-            let result = format!("the result{}", enclosed(" of ", &group.short(m), ""));
-            let missing = m.summary.as_ref().and_then(|s| s.figure(s.headline).missing.as_deref());
-            match missing.filter(|_| m.verdict.is_usable()) {
-                Some(why) => format!("{result} has none: {}", clean(why)),
-                None => format!("{result} is invalid"),
-            }
-        }
-    }
+        Some(m) => match &m.summary {
+            None => why_no_trials(m),
+            Some(_) if !m.verdict.is_usable() => "it is invalid".to_owned(),
+            Some(s) => no_headline(s).unwrap_or_else(not_finite),
+        },
+    };
+    let configuration = main.map(|m| enclosed(" (", &group.short(m), ")")).unwrap_or_default();
+    format!("No main result{configuration}: {}.", clean(&why))
+}
+
+/// The reason why there is no headline figure.
+pub fn no_headline(summary: &Summary) -> Option<String> {
+    summary.figure(summary.headline).missing.clone().filter(|_| !summary.value().is_finite())
 }
 
 /// Finds the workload's main result.
@@ -125,7 +131,7 @@ pub fn find(group: &Group) -> WorkloadFigure {
             value: None,
             unit: String::new(),
             configuration: String::new(),
-            at: format!("No usable result: {}.", why_none(group)),
+            at: no_main_result(group),
             extra: None,
             within: None,
             interval: String::new(),

@@ -10,11 +10,14 @@ use crate::view::num::{Scale, percent};
 use crate::view::shared_parts::{ceiling, efficiency, keyed, share_of_ceiling, statistic, verdict};
 use crate::view::table::Table;
 use crate::view::text::clean;
+use crate::view::workload_figure::no_headline;
 use crate::view::{disk, network, trials};
 
 const MOVED: &str = "The rate of all bytes that the hardware transfers for the figure to its left, \
     including the lines that an ordinary store reads before it overwrites them (write-allocate). The \
     figure counts only the bytes that the program requested, as STREAM does.";
+
+const MOVED_UNKNOWN: &str = "the bytes that this configuration moves are not known";
 
 const LOADED: &str = "The rate at which the other threads read at the same time: the median over \
     the trials.";
@@ -52,10 +55,9 @@ pub fn build(group: &Group, scale: &Scale) -> Table {
     let mut table = keyed(group, &format!("{figure}{against}"))
         .measured(figure, scale.label(), |m: &&Measurement| match &m.summary {
             None => Err(why_no_trials(m)),
-            Some(s) => scale.number(s.value()).ok_or_else(|| {
-                let why = s.figure(s.headline).missing.clone();
-                why.unwrap_or_else(|| "the figure is not a finite number".to_owned())
-            }),
+            Some(s) => {
+                scale.number(s.value()).ok_or_else(|| no_headline(s).unwrap_or_else(not_finite))
+            }
         })
         // Next to its figure: delivered has another.
         .measured("95 % interval", scale.label(), |m| {
@@ -71,7 +73,7 @@ pub fn build(group: &Group, scale: &Scale) -> Table {
             .measured("moved", scale.label(), |m| {
                 trials::moved(m).and_then(|v| scale.number(v)).ok_or_else(|| match m.summary {
                     None => why_no_trials(m),
-                    Some(_) => "the bytes that this configuration moves are not known".to_owned(),
+                    Some(s) => no_headline(&s).unwrap_or_else(|| MOVED_UNKNOWN.to_owned()),
                 })
             })
             .explained("moved", MOVED);
