@@ -36,6 +36,9 @@ enum Section {
 
 type Field = fn(&mut Run) -> &mut Option<u64>;
 
+/// The relative error of a mean time, from rounding.
+const ROUNDED: f64 = 0.01;
+
 /// The text before a number in the lines above a table.
 const FACTS: [(&str, Field); 11] = [
     ("This system uses ", |run| &mut run.word_bytes),
@@ -242,6 +245,13 @@ impl Listing {
         let (least, middle, most) = (least?, middle?, most?);
         let ordered = least <= middle && middle <= most;
         wrong_if(!ordered, at, "the mean time is not between the minimum and the maximum")?;
+        // All other iterations took the minimum at least. STREAM leaves out the first.
+        let is_long = |times: u64| {
+            let (all, others) = (times as f64, times.saturating_sub(2) as f64);
+            most + others * least > all * middle * (1.0 + ROUNDED)
+        };
+        let is_too_long = digits(mean) >= DIGITS && self.run.times.is_some_and(is_long);
+        wrong_if(is_too_long, at, "the maximum time is longer than the mean allows")?;
         self.figure(this, "", "fastest iteration", best);
         for (time, seconds, suffix, words) in
             [(mean, middle, MEAN, "mean time"), (slowest, most, "_slowest", "slowest iteration")]
