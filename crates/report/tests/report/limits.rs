@@ -164,6 +164,24 @@ fn at_most_two_lines_of_notes_are_above_the_results() {
     assert!(below.contains("vCPU placement of "), "{text}");
 }
 
+/// Delivered alone has a unit that fits, and what follows from the headline lacks it for its reason.
+#[test]
+fn a_workload_with_delivered_alone_keeps_its_scale() {
+    let mut run = fixture::memory();
+    for m in each(&mut run, "memory.triad") {
+        cut(m, FigureKind::Typical, Some(12e9));
+        let s = m.summary.as_mut().unwrap();
+        (s.attainable, s.typical) = [(); 2].map(|()| Figure::none("no undisturbed time")).into();
+        m.verdict = Verdict::Suspect;
+    }
+    let text = render("terminal", &run);
+    let section = &text[text.find("memory.triad: ").unwrap()..];
+    let section = one_line(&section[..section.find("\nmemory.").unwrap_or(section.len())]);
+    assert!(section.contains("GB/s") && section.contains("12.00"), "{section}");
+    assert!(!section.contains("e10"), "{section}");
+    assert!(!section.contains("that this configuration moves"), "{section}");
+}
+
 /// The sentence of a workload has the reason; a table of empty cells would repeat it.
 #[test]
 fn a_workload_without_figures_gives_its_reason_once() {
@@ -190,7 +208,7 @@ fn a_result_without_a_headline_is_not_called_invalid() {
         m.verdict = Verdict::Suspect;
     }
     let text = one_line(&render("terminal", &run));
-    let why = "No main result (8 CPUs, avx512): undisturbed time was too short.";
+    let why = "No main result (2 CPUs): undisturbed time was too short.";
     assert!(text.contains(why), "{text}");
     assert!(!text.contains("is invalid"), "{text}");
 }

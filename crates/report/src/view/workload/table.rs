@@ -71,9 +71,9 @@ pub fn build(group: &Group, scale: &Scale) -> Table {
         // Next to the figure whose bytes it counts, since delivered may be greater.
         table = table
             .measured("moved", scale.label(), |m| {
-                trials::moved(m).and_then(|v| scale.number(v)).ok_or_else(|| match m.summary {
+                trials::moved(m).and_then(|v| scale.number(v)).ok_or_else(|| match &m.summary {
                     None => why_no_trials(m),
-                    Some(s) => no_headline(&s).unwrap_or_else(|| MOVED_UNKNOWN.to_owned()),
+                    Some(s) => no_headline(s).unwrap_or_else(|| MOVED_UNKNOWN.to_owned()),
                 })
             })
             .explained("moved", MOVED);
