@@ -45,9 +45,12 @@ fn measurement(spec: &WorkloadSpec, threads: u64, value: f64) -> Measurement {
 }
 
 fn throttled(run: &mut Run) {
+    let quota = CpuQuota { cpus: Some(0.5), period_s: Some(0.1), ..CpuQuota::default() };
+    run.host.limits.cpu_quota = Probe::known(quota, "made up");
     for m in &mut run.measurements {
-        let message = "a CPU quota of 0.5 CPUs throttled the process for 50 % of the time";
-        m.findings.push(Finding::new("throttled", Severity::Suspect, message, ""));
+        for t in &mut m.trials {
+            t.conditions.throttled_s = Some(0.5 * t.seconds);
+        }
         m.verdict = Verdict::Suspect;
     }
 }

@@ -1,7 +1,9 @@
 //! Rounds on shared cores, recognised by their issue width.
 
-use super::summarise::SEEN_ROUNDS;
 use crate::Round;
+
+/// Minimum rounds that must have seen the widest core, or the highest state of a bus.
+pub(super) const SEEN_ROUNDS: usize = 3;
 
 /// A core that issues less than this share of its widest round was shared: another of its hardware
 /// threads was busy. Readings of an unshared core differ by less than 1 %.

@@ -1,7 +1,7 @@
 //! Figures of a configuration from its trials and rounds, or from values alone.
 
 use super::looks::LOOKS;
-use super::shared::widest;
+use super::shared::{SEEN_ROUNDS, widest};
 use super::{Cut, Figure, FigureKind, Summary, too_few};
 use crate::delivered::{Done, Fixed};
 use crate::statistics::{MIN_VALUES, median};
@@ -10,9 +10,7 @@ use crate::{Round, Statistics, Trial, Unit, agree, counted, delivered_under_quot
 /// Minimum seconds of clean windows, on the core with the fewest.
 pub const CLEAN_S: f64 = 0.02;
 
-/// Minimum rounds that must have seen the widest core, or the upper state of a bus to within a
-/// share of it.
-pub(super) const SEEN_ROUNDS: usize = 3;
+/// Share of the highest state of a bus from which on a round has seen it too.
 const SAME_STATE: f64 = 0.9;
 
 /// Returns statistics of trials; `None` without a trial, or if a value is not finite.

@@ -6,6 +6,7 @@ pub const ALIASES: &[(&str, &str)] = &[
     ("95", "precision"),
     ("95_interval", "precision"),
     ("interval", "precision"),
+    ("ceiling_reliance", "ceiling"),
     ("of_ceiling", "ceiling"),
     ("lowest_share_of_ceiling", "ceiling"),
     ("proofmark_ceiling", "ceiling"),

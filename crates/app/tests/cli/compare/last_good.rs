@@ -25,9 +25,9 @@ fn the_last_good_run_of_this_machine_is_a_baseline() {
     write("good", &[2e9], &|run| at(2, run));
     write("invalid", &[3e9, 3e9], &|run| {
         at(3, run);
-        let finding = Finding::new("crashed", Severity::Invalid, "gone", "");
-        (run.measurements[1].findings, run.measurements[1].verdict) =
-            (vec![finding], Verdict::Invalid);
+        let (signal, detail) = (Some("SIGSEGV".to_owned()), "made up".to_owned());
+        run.measurements[1].ending = Ending::Crashed { signal, detail };
+        run.measurements[1].verdict = Verdict::Invalid;
     });
     write("other", &[4e9], &|run| (at(4, run), host("web-2", run)).0);
     write("others_cpu", &[4e9], &|run| {
