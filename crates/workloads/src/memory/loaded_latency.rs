@@ -8,7 +8,7 @@ use proofmark_engine::{
     Configuration, Load, Needs, Placement, Refusal, Setup, Workload, raw_seconds, usable_cpus,
 };
 use proofmark_model::key::{Count, Key};
-use proofmark_model::{AUTO, Host, Parameter, Params, Role, WorkloadSpec, key};
+use proofmark_model::{AUTO, Host, Parameter, Params, Role, WorkloadSpec, key, median};
 
 use super::chase::Chase;
 use super::cycle::Order;
@@ -183,8 +183,22 @@ impl Setup for Loaded {
     }
 }
 
-/// Seconds for which the loading threads measure their maximum rate.
+/// Minimum seconds for which the loading threads measure their maximum rate.
 const MEASURED_S: f64 = 0.02;
+
+/// Minimum number of chunks that they measure: a thread that shares its CPU reads few in that time.
+const MIN_CHUNKS: usize = 40;
+
+/// Bursts between two readings of the clock where none pauses: a reading delays the loads after it.
+const CHUNK: u64 = 16;
+
+/// Seconds between the starts of two bursts that give `load` percent of the maximum rate, from the
+/// durations of chunks without a pause. The second half counts, so that all threads have begun. Its
+/// median is that of a thread on its CPU.
+fn period_s(chunks_s: &[f64], load: u64) -> f64 {
+    let usual_s = median(&chunks_s[chunks_s.len() / 2..]).unwrap_or(0.0);
+    usual_s / CHUNK as f64 * 100.0 / load as f64
+}
 
 struct Loader {
     reader: Reader,
@@ -195,25 +209,23 @@ struct Loader {
 }
 
 impl Loader {
-    /// Reads without a pause while the other loading threads do. Only the second half of the time
-    /// counts, so that all have begun.
+    /// Reads without a pause while the other loading threads do.
     fn measure(&mut self) {
-        // A clock reading delays the loads after it, so there is one per 64 bursts.
-        const AT_ONCE: u64 = 64;
         let start = raw_seconds();
-        let (mut bursts, mut from, mut now) = (0_u64, start, start);
-        while now < start + MEASURED_S {
-            for _ in 0..AT_ONCE {
-                black_box(self.reader.burst());
-            }
-            now = raw_seconds();
-            if now < start + MEASURED_S / 2.0 {
-                from = now;
-            } else {
-                bursts += AT_ONCE;
-            }
+        let (mut from, mut chunks_s) = (start, Vec::new());
+        while from < start + MEASURED_S || chunks_s.len() < MIN_CHUNKS {
+            self.chunk();
+            let now = raw_seconds();
+            chunks_s.push(now - from);
+            from = now;
         }
-        self.period_s = (now - from) / bursts as f64 * 100.0 / self.load as f64;
+        self.period_s = period_s(&chunks_s, self.load);
+    }
+
+    fn chunk(&mut self) {
+        for _ in 0..CHUNK {
+            black_box(self.reader.burst());
+        }
     }
 
     /// Reads bursts until the flag is set, and returns their number.
@@ -306,6 +318,26 @@ mod tests {
         });
         let most = (raw_seconds() - start) / 1e-3 + 6.0;
         assert!(bursts >= 2.0 && bursts <= most, "{bursts} of {most}");
+    }
+
+    #[test]
+    fn the_period_is_that_of_a_thread_on_its_cpu() {
+        let burst_s = 2e-6;
+        let chunk_s = CHUNK as f64 * burst_s;
+        let near = |chunks_s: &[f64], load: u64, expected: f64| {
+            let found = period_s(chunks_s, load);
+            assert!((found / expected - 1.0).abs() < 1e-9, "{found}, not {expected}");
+        };
+        near(&[chunk_s; 40], 100, burst_s);
+        near(&[chunk_s; 41], 50, 2.0 * burst_s);
+        // Another process has the CPU for 4 ms after every fourth chunk: 97 % of the time.
+        let mut taken = [chunk_s; 40];
+        taken.iter_mut().step_by(4).for_each(|s| *s += 4e-3);
+        near(&taken, 50, 2.0 * burst_s);
+        // The others begin late, and until then this one reads faster.
+        let mut alone = [chunk_s; 40];
+        alone[..20].fill(chunk_s / 2.0);
+        near(&alone, 25, 4.0 * burst_s);
     }
 
     #[test]
