@@ -5,7 +5,7 @@ use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use proofmark_engine::{
-    Configuration, Load, Needs, Placement, Refusal, Setup, Workload, raw_seconds, usable_cpus,
+    Configuration, Gaps, Load, Needs, Placement, Refusal, Setup, Workload, raw_seconds, usable_cpus,
 };
 use proofmark_model::key::{Count, Key};
 use proofmark_model::{AUTO, Host, Parameter, Params, Role, WorkloadSpec, key, median};
@@ -46,8 +46,9 @@ static SPEC: WorkloadSpec = time_of_load(
                  measures how fast they read together without the chase. Below a load of 100 each \
                  pauses between bursts to hold that percentage of its share, as far as the chase \
                  permits. Between bursts, and at load 0, they spin without touching memory, so \
-                 that the core clocks stay alike. The report shows the bandwidth that they reached \
-                 as the background of each trial. Verification: that of memory.latency.",
+                 that the core clocks stay alike. Windows in which they were off their CPUs do not \
+                 count. The report shows the bandwidth that they reached outside that time as the \
+                 background of each trial. Verification: that of memory.latency.",
         method: 2,
     },
     const { &[THREADS, LOAD, WORKING_SET, PAGES] },
@@ -229,24 +230,21 @@ impl Loader {
     }
 
     /// Reads bursts until the flag is set, and returns their number.
-    fn bursts(&mut self, stop: &AtomicBool) -> u64 {
+    fn bursts(&mut self, stop: &AtomicBool, gaps: &mut Gaps) -> u64 {
         let (mut bursts, mut due) = (0, 0.0);
         while !stop.load(Ordering::Relaxed) {
-            if self.load == 0 {
+            let now = gaps.read_clock();
+            if self.load == 0 || now < due {
                 spin_loop();
-                continue;
-            }
-            if self.period_s > 0.0 {
-                let now = raw_seconds();
-                if now < due {
-                    spin_loop();
-                    continue;
-                }
+            } else if self.period_s > 0.0 {
                 // A thread that is late by more than 4 bursts does not catch up.
                 due = due.max(now - 4.0 * self.period_s) + self.period_s;
+                black_box(self.reader.burst());
+                bursts += 1;
+            } else {
+                self.chunk();
+                bursts += CHUNK;
             }
-            black_box(self.reader.burst());
-            bursts += 1;
         }
         bursts
     }
@@ -256,8 +254,15 @@ impl Load for Loader {
     /// Does nothing: a loading thread has no share of the work.
     fn run(&mut self, _: u64) {}
 
-    fn disturb(&mut self, stop: &AtomicBool) -> f64 {
-        (self.bursts(stop) * BURST) as f64
+    fn disturb(&mut self, stop: &AtomicBool, gaps: &mut Gaps) -> f64 {
+        (self.bursts(stop, gaps) * BURST) as f64
+    }
+
+    fn target(&self) -> Option<f64> {
+        match self.load {
+            0 => Some(0.0),
+            _ => (self.period_s > 0.0).then(|| BURST as f64 / self.period_s),
+        }
     }
 
     fn verify(&mut self) -> Result<u64, String> {
@@ -282,7 +287,8 @@ mod tests {
         assert_eq!(setup.workers(2), 1);
         let stop = AtomicBool::new(false);
         std::thread::scope(|scope| {
-            let loading = scope.spawn(|| setup.thread(1, 2).unwrap().disturb(&stop));
+            let loading =
+                scope.spawn(|| setup.thread(1, 2).unwrap().disturb(&stop, &mut Gaps::begin()));
             let mut chaser = setup.thread(0, 2).unwrap();
             chaser.run(100);
             let proved = verified(chaser.as_mut(), &[60_000, 1, 39_999]);
@@ -302,6 +308,18 @@ mod tests {
     }
 
     #[test]
+    fn the_target_is_that_of_the_period() {
+        let arena = Arena::get(1 << 20, crate::arena::Pages::Small, 1).unwrap();
+        let target = |load, period_s| {
+            let reader = Reader::new(&arena, 0, 1 << 20).unwrap();
+            Loader { reader, period_s, load }.target()
+        };
+        assert_eq!(target(0, 0.0), Some(0.0));
+        assert_eq!(target(50, 0.5), Some(2.0 * BURST as f64));
+        assert_eq!(target(100, 0.0), None, "as many as it can");
+    }
+
+    #[test]
     fn a_load_is_kept_by_pausing() {
         let arena = Arena::get(1 << 20, crate::arena::Pages::Small, 1).unwrap();
         let reader = Reader::new(&arena, 0, 1 << 20).unwrap();
@@ -314,7 +332,7 @@ mod tests {
                 std::thread::sleep(Duration::from_millis(300));
                 stop.store(true, Ordering::Relaxed);
             });
-            loader.disturb(&stop) / BURST as f64
+            loader.disturb(&stop, &mut Gaps::begin()) / BURST as f64
         });
         let most = (raw_seconds() - start) / 1e-3 + 6.0;
         assert!(bursts >= 2.0 && bursts <= most, "{bursts} of {most}");

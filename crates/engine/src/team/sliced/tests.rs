@@ -107,7 +107,7 @@ fn threads_that_load_the_machine_count_their_cpu_time_of_the_timed_part_alone() 
             spin(iterations);
             Ok(iterations)
         }
-        Call::Disturb(stop) => {
+        Call::Disturb(stop, _) => {
             while !stop.load(Ordering::Acquire) {
                 spin(1);
             }
@@ -124,6 +124,43 @@ fn threads_that_load_the_machine_count_their_cpu_time_of_the_timed_part_alone() 
     let own_s = known.conditions.own_cpu_s.unwrap();
     assert!(own_s <= 2.02 * known.seconds, "{own_s} s in {} s", known.seconds);
     assert!(known.background.is_some());
+}
+
+/// A load that is away for three quarters of the time.
+#[test]
+fn windows_do_not_count_while_the_load_is_away() {
+    let fake = Fake::new(Calibrated::Calibrated, |_, call| match call {
+        Call::Run(iterations) => {
+            spin(iterations);
+            Ok(iterations)
+        }
+        Call::Disturb(stop, gaps) => {
+            let mut back = gaps.read_clock();
+            while !stop.load(Ordering::Acquire) {
+                spin(1);
+                if gaps.read_clock() > back + 4e-3 {
+                    sleep(Duration::from_millis(12));
+                    back = gaps.read_clock();
+                }
+            }
+            Ok(1_000_000)
+        }
+        other => count(other),
+    });
+    let cpus = usable();
+    let takes = spawn(move || {
+        let asked = asked(1, Amount::Seconds(0.2), cutting(0.2), 0.01);
+        fake.team(2, &cpus).unwrap().sliced(&asked).unwrap()
+    });
+    let known = join("a trial", takes).known;
+    let loading = known.loading.unwrap();
+    assert!((0.6..=1.0).contains(&loading.in_gaps), "{loading:?}");
+    assert!(loading.on_cpu.is_none_or(|on_cpu| on_cpu < 0.4), "{loading:?}");
+    assert_eq!(loading.target, None);
+    let clean_s: f64 = known.rounds.iter().map(|round| round.clean_s).sum();
+    assert!(clean_s < 0.45 * known.seconds, "{clean_s} of {} s", known.seconds);
+    // A million bytes in a quarter of the time.
+    assert!(known.background.unwrap() > 2e6 / known.seconds, "{:?}", known.background);
 }
 
 #[test]
