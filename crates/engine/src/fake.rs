@@ -8,6 +8,7 @@ use proofmark_model::testing::spec;
 use proofmark_model::{FileState, NetworkTraffic, Params, Solution, Unit, Work, WorkloadSpec};
 
 use crate::clock_samples::ClockSamples;
+use crate::gaps::Gaps;
 use crate::latency::Latencies;
 use crate::protocol::Reply;
 use crate::team::CpuTeam;
@@ -22,7 +23,7 @@ pub(crate) enum Call<'a> {
     Prepare(u64),
     Start,
     Run(u64),
-    Disturb(&'a AtomicBool),
+    Disturb(&'a AtomicBool, &'a mut Gaps),
     Verify,
     Drop,
 }
@@ -54,7 +55,7 @@ pub(crate) struct Fake {
 pub(crate) fn count(call: Call) -> Result<u64, String> {
     match call {
         Call::Run(iterations) => Ok(std::hint::black_box(iterations)),
-        Call::Disturb(stop) => {
+        Call::Disturb(stop, _) => {
             while !stop.load(Ordering::Acquire) {
                 std::thread::sleep(Duration::from_micros(100));
             }
@@ -209,8 +210,8 @@ impl Load for Thread {
     fn clock_samples(&self) -> Option<&ClockSamples> {
         self.clock.as_ref()
     }
-    fn disturb(&mut self, stop: &AtomicBool) -> f64 {
-        self.act(Call::Disturb(stop)).unwrap() as f64
+    fn disturb(&mut self, stop: &AtomicBool, gaps: &mut Gaps) -> f64 {
+        self.act(Call::Disturb(stop, gaps)).unwrap() as f64
     }
     fn verify(&mut self) -> Result<u64, String> {
         self.act(Call::Verify)?;

@@ -22,6 +22,7 @@ mod device;
 mod executor;
 #[cfg(test)]
 mod fake;
+mod gaps;
 mod heartbeat;
 mod helper;
 mod io_hardware;
@@ -53,6 +54,7 @@ pub use copy::copy_rate;
 pub use cpu_pair::CpuPair;
 pub use device::bytes_of_process;
 pub use executor::{Executor, ExecutorTrial, SlicedTrial};
+pub use gaps::Gaps;
 pub use heartbeat::Heartbeat;
 pub use helper::HelperProcess;
 pub use latency::Latencies;

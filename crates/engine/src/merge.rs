@@ -6,8 +6,8 @@
 //! is unknown in both: half a count would look like a whole one.
 
 use proofmark_model::{
-    Conditions, Datagrams, DeviceTraffic, EndTraffic, FileState, HelperTrial, NetworkTraffic,
-    RanOn, Touched, Trial, Unit,
+    Conditions, Datagrams, DeviceTraffic, EndTraffic, FileState, HelperTrial, LoadingThreads,
+    NetworkTraffic, RanOn, Touched, Trial, Unit,
 };
 
 /// Adds a later trial of the same configuration. The value becomes that of both together.
@@ -15,6 +15,7 @@ pub(crate) fn merge(unit: Unit, trial: &mut Trial, later: Trial) {
     let times = [trial.seconds, later.seconds];
     trial.conditions = conditions(&trial.conditions, &later.conditions, times);
     trial.background = mean(trial.background, later.background, times);
+    trial.loading = both(trial.loading, later.loading, |a, b| loading(a, b, times));
     trial.seconds += later.seconds;
     trial.work += later.work;
     trial.value = trial.derived_value(unit);
@@ -45,6 +46,14 @@ fn mean(a: Option<f64>, b: Option<f64>, [a_s, b_s]: [f64; 2]) -> Option<f64> {
     match (a, b) {
         (Some(a), Some(b)) if a_s + b_s > 0.0 => Some((a * a_s + b * b_s) / (a_s + b_s)),
         (a, b) => a.or(b),
+    }
+}
+
+fn loading(a: LoadingThreads, b: LoadingThreads, times: [f64; 2]) -> LoadingThreads {
+    LoadingThreads {
+        on_cpu: mean(a.on_cpu, b.on_cpu, times),
+        in_gaps: mean(Some(a.in_gaps), Some(b.in_gaps), times).unwrap_or(a.in_gaps),
+        target: mean(a.target, b.target, times),
     }
 }
 
@@ -224,6 +233,21 @@ mod tests {
         let network = all.network.unwrap();
         assert_eq!((network.received_bytes, network.client.in_bytes), (14, Some(2)));
         assert_eq!((network.datagrams.unwrap().lost(), network.client.cpus), (2, Some(2)));
+    }
+
+    #[test]
+    fn the_time_of_loading_threads_is_weighted_by_that_of_the_trials() {
+        let of = |seconds, on_cpu, in_gaps, target| Trial {
+            loading: Some(LoadingThreads { on_cpu: Some(on_cpu), in_gaps, target: Some(target) }),
+            ..trial(1.0, seconds, Conditions::default())
+        };
+        let mut all = of(1.0, 1.0, 0.0, 4e9);
+        merge(Unit::OpPerSecond, &mut all, of(3.0, 0.5, 0.4, 8e9));
+        let LoadingThreads { on_cpu, in_gaps, target } = all.loading.unwrap();
+        assert_eq!((on_cpu, target), (Some(0.625), Some(7e9)));
+        assert!((in_gaps - 0.3).abs() < 1e-12, "{in_gaps}");
+        merge(Unit::OpPerSecond, &mut all, trial(1.0, 1.0, Conditions::default()));
+        assert_eq!(all.loading, None);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, JoinHandle};
 
 use proofmark_model::{
-    Conditions, Cut, QuotaRounds, QuotaTrial, RanOn, TimeAccount, Timestamp, Trial,
+    Conditions, Cut, LoadingThreads, QuotaRounds, QuotaTrial, RanOn, TimeAccount, Timestamp, Trial,
 };
 use rustix::process::getpid;
 
@@ -184,14 +184,14 @@ impl CpuTeam {
 
     /// The data of a trial except its time. `usable` are the CPUs that were usable when it began.
     fn trial_data(&self, results: &[ThreadResult], clocks: &[TrialClock], usable: &[u32]) -> Trial {
-        let rate = |p: &ThreadResult| Some(p.disturbed? / (p.end - p.start));
         let visits: Vec<_> = results.iter().filter_map(|p| p.visits).collect();
         let system = results.iter().find_map(|p| p.system.clone()).unwrap_or_default();
         let quota = self.quota_seen(&system, results);
         let ran_on = self.ran_on(results, [usable, &usable_now()]);
         Trial {
             touched: touched(&visits),
-            background: results.iter().filter_map(rate).reduce(|a, b| a + b),
+            background: results.iter().filter_map(ThreadResult::load_rate).reduce(|a, b| a + b),
+            loading: results.iter().filter_map(ThreadResult::loading).reduce(LoadingThreads::with),
             conditions: self.conditions(results, clocks, system, &ran_on),
             device: results.iter().find_map(|p| p.device.clone()),
             quota,

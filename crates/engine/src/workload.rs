@@ -16,6 +16,7 @@ use proofmark_model::{
 use crate::chain::Chain;
 use crate::clock_samples::ClockSamples;
 use crate::executor::Executor;
+use crate::gaps::Gaps;
 use crate::latency::Latencies;
 use crate::protocol::Reply;
 use crate::touched::Visits;
@@ -275,8 +276,14 @@ pub trait Load {
     }
 
     /// Loads the machine until `stop` is set, without a share of the work; returns the bytes moved.
-    fn disturb(&mut self, _stop: &AtomicBool) -> f64 {
+    /// Reads the clock of `gaps` after each step: windows in which the load was away do not count.
+    fn disturb(&mut self, _stop: &AtomicBool, _gaps: &mut Gaps) -> f64 {
         0.0
+    }
+
+    /// Returns the bytes per second that [`Load::disturb`] should move; `None`: as many as it can.
+    fn target(&self) -> Option<f64> {
+        None
     }
 
     /// Checks the results of all runs since [`Load::begin`] and returns the iterations that they prove,

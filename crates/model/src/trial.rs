@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    CpuPairSeen, DeviceTraffic, FileState, NetworkTraffic, QuotaTrial, RanOn, Solution,
-    TimeAccount, Timestamp, Touched, Unit,
+    CpuPairSeen, DeviceTraffic, FileState, LoadingThreads, NetworkTraffic, QuotaTrial, RanOn,
+    Solution, TimeAccount, Timestamp, Touched, Unit,
 };
 
 /// One timed repetition.
@@ -30,10 +30,13 @@ pub struct Trial {
     /// wrote the file.
     #[serde(default)]
     pub touched: Option<Touched>,
-    /// Bytes per second that the configuration's other threads moved, where they only load the
-    /// machine and do no work of their own.
+    /// Bytes per second that the configuration's other threads moved outside their gaps, where they
+    /// only load the machine and do no work of their own.
     #[serde(default)]
     pub background: Option<f64>,
+    /// The time of these threads; null where there are none, or an older version wrote the file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loading: Option<LoadingThreads>,
     /// Start time, UTC.
     pub started: Timestamp,
     /// The system's activity during the trial.

@@ -65,6 +65,9 @@ pub(crate) struct Recorded<'a> {
     pub(crate) cutting: Cutting,
     /// Number of CPUs that the threads can run on.
     pub(crate) cpus: usize,
+    /// The gaps of each thread that only loads the machine: start and end, in seconds from the start
+    /// of the timed part.
+    pub(crate) away: &'a [Vec<(f64, f64)>],
 }
 
 /// The rounds of a trial, and the iterations within its time.
@@ -138,7 +141,8 @@ impl Recorded<'_> {
         (unit, work): (Unit, f64),
     ) -> (Round, f64, Vec<Option<(f64, f64)>>) {
         let shape = Shape::new(self.cutting.cut, self.cutting.slice_s);
-        let cores = windows::cores(tracks, seconds, shape, self.cpus);
+        let mut cores = windows::cores(tracks, seconds, shape, self.cpus);
+        windows::without_load(&mut cores, &self.away_from(at_s), shape);
         let sum = |figure: fn(&Core) -> Option<f64>| cores.iter().map(figure).sum::<Option<f64>>();
         let value = |rate: f64| unit.value(rate * work, 1.0);
         let within = |s: &Slice| {
@@ -167,6 +171,12 @@ impl Recorded<'_> {
             histogram: histogram(&cores),
         };
         (round, iterations, clocks)
+    }
+
+    /// The gaps of the threads that only load the machine, in seconds from `at_s` on.
+    fn away_from(&self, at_s: f64) -> Vec<Vec<(f64, f64)>> {
+        let shifted = |(from, to): &(f64, f64)| (from - at_s, to - at_s);
+        self.away.iter().map(|gaps| gaps.iter().map(shifted).collect()).collect()
     }
 
     /// Seconds from the start of the timed part to this tick.

@@ -79,7 +79,7 @@ fn cutting(seconds: f64, least_rounds: Option<u32>) -> Cutting {
 
 fn recorded(logs: &[(Cpu, Log)], seconds: f64, cutting: Cutting) -> Recorded<'_> {
     let (scale, overhead, from, cpus) = (SCALE, OVERHEAD, BEGIN, logs.len());
-    Recorded { logs, scale, overhead, from, seconds, cutting, cpus }
+    Recorded { logs, scale, overhead, from, seconds, cutting, cpus, away: &[] }
 }
 
 /// The cutting for a fixed number of trials.
@@ -336,6 +336,20 @@ fn a_round_in_which_no_operation_ended_took_no_less_than_that_long() {
     assert_eq!((times[1].typical, times[1].attainable), (None, None));
     let rate = rounds(&logs, 0.4).all[1].delivered;
     assert!(rate == 0.0 && rate.is_sign_positive(), "{rate}");
+}
+
+#[test]
+fn each_round_leaves_out_the_windows_in_which_its_load_was_away() {
+    let logs = [even(400).on(0)];
+    let cutting = Cutting { slice: ITERATIONS, slice_s: SLICE_S, ..cutting(0.4, Some(1)) };
+    let away = [vec![(0.1, 0.2), (0.25, 0.3)]];
+    let recorded = Recorded { away: &away, ..recorded(&logs, 0.4, cutting) };
+    let clean: Vec<f64> =
+        recorded.rounds(Unit::OpPerSecond, 2.0).all.iter().map(|r| r.clean_s).collect();
+    assert_eq!(clean.len(), 4);
+    for (found, expected) in clean.iter().zip([0.1, 0.0, 0.05, 0.1]) {
+        assert!((found - expected).abs() < 3e-3, "{clean:?}");
+    }
 }
 
 #[test]

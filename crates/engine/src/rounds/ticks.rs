@@ -162,6 +162,12 @@ impl Moment {
         (0..8).map(reading).min_by_key(|(took, _)| *took).map_or_else(|| unreachable!(), |m| m.1)
     }
 
+    /// The time of a tick, in seconds on CLOCK_MONOTONIC_RAW.
+    pub(crate) fn raw_seconds_at(self, tick: u64, scale: Scale) -> f64 {
+        let ticks = tick as i128 - i128::from(self.tick);
+        self.raw_ns as f64 * 1e-9 + ticks as f64 * scale.tick_s
+    }
+
     /// Seconds from this moment to a later one, by CLOCK_MONOTONIC_RAW.
     pub(crate) fn seconds_to(self, later: Self) -> f64 {
         later.raw_ns.saturating_sub(self.raw_ns) as f64 * 1e-9
@@ -196,6 +202,13 @@ mod tests {
         let by_ticks_s = (ticks.now() - from.tick) as f64 * scale.tick_s;
         assert!(raw_s > 0.018, "{raw_s}");
         assert!(by_ticks_s >= raw_s - 1e-4, "{by_ticks_s} {raw_s}");
+    }
+
+    #[test]
+    fn a_tick_has_its_time_on_the_raw_clock() {
+        let (moment, scale) =
+            (Moment { tick: 1000, raw_ns: 5_000_000_000 }, Scale { tick_s: 1e-3 });
+        assert_eq!([0, 1000, 3000].map(|tick| moment.raw_seconds_at(tick, scale)), [4.0, 5.0, 7.0]);
     }
 
     #[test]

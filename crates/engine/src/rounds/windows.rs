@@ -3,6 +3,8 @@
 
 use proofmark_model::{Cut, median};
 
+use crate::gaps::GapRule;
+
 /// A slice of a thread's work: seconds since the round began, and iterations.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Slice {
@@ -79,20 +81,16 @@ impl Track {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Shape {
     pub(crate) window_s: f64,
-    /// A slice holds a gap if it takes this many times the usual time, and this many seconds more.
-    gap_factor: f64,
-    gap_s: f64,
+    gap: GapRule,
     /// True if the windows are those of all threads together.
     joint: bool,
 }
 
 impl Shape {
-    /// Times of slices on cores vary little. Threads that share a bus may slow a slice of the same
-    /// configuration to half its speed.
     pub(crate) fn new(cut: Cut, slice_s: f64) -> Self {
         let shape = match cut {
-            Cut::Bus => Self { window_s: 1e-3, gap_factor: 3.0, gap_s: 1e-4, joint: true },
-            _ => Self { window_s: 2.5e-4, gap_factor: 1.5, gap_s: 0.0, joint: false },
+            Cut::Bus => Self { window_s: 1e-3, gap: GapRule::ON_A_BUS, joint: true },
+            _ => Self { window_s: 2.5e-4, gap: GapRule::ON_CORES, joint: false },
         };
         // Whether a window of fewer slices is clean would be chance.
         Self { window_s: shape.window_s.max(10.0 * slice_s), ..shape }
@@ -101,8 +99,7 @@ impl Shape {
     /// If a thread lost time in all its slices, these look usual. So a slice that is longer than a
     /// window is a gap as well.
     fn is_gap(&self, took: f64, usual: f64) -> bool {
-        let is_long = took > self.gap_factor * usual && took > usual + self.gap_s;
-        is_long || took > self.window_s
+        self.gap.is_gap(took, usual) || took > self.window_s
     }
 }
 
@@ -196,6 +193,25 @@ fn windows<'a>(
     all
 }
 
+/// Marks windows as not clean in which threads that load the machine were away: together for more
+/// of their time than a clean window may lack. `away` has the gaps of each of these threads, in
+/// seconds since the round began.
+pub(crate) fn without_load(cores: &mut [Core], away: &[Vec<(f64, f64)>], shape: Shape) {
+    for core in cores {
+        let mut missing_s = vec![0.0; core.windows.len()];
+        for gap in away.iter().flatten() {
+            each_overlap(*gap, shape.window_s, &mut missing_s, |missing_s, overlap| {
+                *missing_s += overlap;
+            });
+        }
+        let most_s = (1.0 - CLEAN) * away.len() as f64 * shape.window_s;
+        for (window, missing_s) in core.windows.iter_mut().zip(missing_s) {
+            window.clean &= missing_s <= most_s;
+        }
+        core.attainable = attainable(&core.windows);
+    }
+}
+
 /// The 95th percentile of the clean windows' rates, weighted by work.
 fn attainable(windows: &[Window]) -> Option<f64> {
     let mut clean: Vec<&Window> = windows.iter().filter(|w| w.clean).collect();
@@ -222,11 +238,11 @@ pub(crate) fn usual(mut took: Vec<f64>) -> Option<f64> {
 }
 
 /// Calls `add` for each window that the period overlaps, with the seconds of overlap.
-fn each_overlap(
+fn each_overlap<W>(
     (from, to): (f64, f64),
     window_s: f64,
-    all: &mut [Window],
-    mut add: impl FnMut(&mut Window, f64),
+    all: &mut [W],
+    mut add: impl FnMut(&mut W, f64),
 ) {
     if to <= 0.0 || to <= from {
         return;

@@ -7,6 +7,7 @@ use super::timed::{Counters, TeamState, ThreadResult, Timed};
 use crate::affinity::pin;
 use crate::clock_samples::ClockSamples;
 use crate::device::DeviceCounters;
+use crate::gaps::Gaps;
 use crate::load_clock::{LoadClock, TrialClock};
 use crate::protocol::Reply;
 use crate::rounds::Cpu;
@@ -109,7 +110,8 @@ fn one_trial(
     let counters = Counters::before(state, leads);
     state.start.wait();
     let iterations = order.iterations.unwrap_or(0);
-    let timed = Timed::run(load, state, order.iterations.is_some(), |load| load.run(iterations));
+    let gaps = order.iterations.is_none().then(Gaps::begin);
+    let timed = Timed::run(load, state, gaps, |load| load.run(iterations));
     let devices_after = devices();
     let after = order.clock.then(|| LoadClock::read(load));
     let counters = [counters, Counters::after(&timed, state, leads)];

@@ -10,6 +10,7 @@ use super::{CpuTeam, usable_now};
 use crate::cpu_pair::CpuPair;
 use crate::cutting::Cutting;
 use crate::executor::{ExecutorTrial, SlicedAmount as Amount, SlicedTrial};
+use crate::gaps::Gaps;
 use crate::load_clock::{LoadClock, TrialClock};
 use crate::protocol::Reply;
 use crate::quota::{self, LeadIn};
@@ -71,6 +72,7 @@ impl CpuTeam {
             (0..workers).map(|i| (places[i], std::mem::take(&mut results[i].log))).collect();
         let worked = &results[..workers.min(results.len())];
         let timed = self.timed_part(amount, worked, &logs)?;
+        let away = timed.away(&results);
         let recorded = Recorded {
             logs: &logs,
             scale: timed.scale,
@@ -79,6 +81,7 @@ impl CpuTeam {
             seconds: timed.seconds,
             cutting: as_seen(cutting, &logs, timed.scale),
             cpus: self.cpus,
+            away: &away,
         };
         let window_s = lead_in.map_or(0.0, |l| whole_periods_in(timed.seconds, l.quota.period()));
         let outside_s = recorded.worked_outside_s(window_s);
@@ -137,18 +140,31 @@ impl CpuTeam {
                 (begin, long as f64 * scale.tick_s)
             }
         };
-        Ok(TimedPart { from, begin, seconds, scale, counted_s: first.seconds_to(last) })
+        let begin_s = first.raw_seconds_at(begin, scale);
+        Ok(TimedPart { from, begin, begin_s, seconds, scale, counted_s: first.seconds_to(last) })
     }
 }
 
-/// The timed part of a trial: start on the clock of trials and in ticks, duration, length of a
-/// tick, and seconds between the readings of the counters.
+/// The timed part of a trial.
 struct TimedPart {
+    /// Start of the first thread, on the clock of trials.
     from: f64,
+    /// Begin, in ticks and on the clock of trials.
     begin: u64,
+    begin_s: f64,
     seconds: f64,
     scale: Scale,
+    /// Seconds between the readings of the counters.
     counted_s: f64,
+}
+
+impl TimedPart {
+    /// The gaps of each thread that only loaded the machine, in seconds from the begin.
+    fn away(&self, results: &[ThreadResult]) -> Vec<Vec<(f64, f64)>> {
+        let from_begin = |(from, to): &(f64, f64)| (from - self.begin_s, to - self.begin_s);
+        let loads = results.iter().filter_map(|p| p.disturbed.as_ref());
+        loads.map(|load| load.gaps.all().iter().map(from_begin).collect()).collect()
+    }
 }
 
 impl SlicedOrder {
@@ -245,6 +261,7 @@ fn run_ahead(
     order: SlicedOrder,
     state: &TeamState,
     (ticks, timed, leads): (Ticks, &mut Log, bool),
+    gaps: Option<&mut Gaps>,
 ) -> (u64, [u64; 2]) {
     let mut log = Log::with_room(order.cutting, order.ahead_s);
     if order.works {
@@ -263,10 +280,10 @@ fn run_ahead(
         state.begin.store(begin, Ordering::Release);
     });
     let mut refills = [0; 2];
-    if !order.works {
+    if let Some(gaps) = gaps {
         // Threads that load the machine also do so before the timed part. Under a quota they use
         // its time, too.
-        load.disturb(&state.ahead_over);
+        load.disturb(&state.ahead_over, gaps);
         return (state.begin.load(Ordering::Acquire), refills);
     }
     if let Some(lead_in) = order.lead_in {
@@ -336,7 +353,9 @@ pub(super) fn one_trial(
     let (ticks, cut, leads) = (Ticks::new(), order.cutting.cut, index == 0);
     let mut log = Log::with_room(order.cutting, order.seconds);
     let before = meet_partner(state, index);
-    let (begin, refills_ahead) = run_ahead(load, order, state, (ticks, &mut log, leads));
+    let mut gaps = (!order.works).then(Gaps::begin);
+    let ahead = (ticks, &mut log, leads);
+    let (begin, refills_ahead) = run_ahead(load, order, state, ahead, gaps.as_mut());
     let counters = Counters::before(state, leads);
     let first = leads.then(|| Moment::read(ticks));
     if leads {
@@ -352,7 +371,7 @@ pub(super) fn one_trial(
         Some(iterations) => Until::Iterations(iterations),
         None => Until::Tick(begin + ticks.in_seconds(order.seconds)),
     };
-    let timed = Timed::run(load, state, order.works, |load| log.run(load, ticks, cut, until));
+    let timed = Timed::run(load, state, gaps, |load| log.run(load, ticks, cut, until));
     let after = LoadClock::read(load);
     let counters = [counters, Counters::after(&timed, state, leads)];
     let moments = first.map(|first| [first, Moment::read(ticks)]);

@@ -96,7 +96,7 @@ impl Diary {
                     working.fetch_sub(1, Ordering::SeqCst);
                     return Ok(iterations);
                 }
-                Call::Disturb(_) => {
+                Call::Disturb(..) => {
                     let start = Instant::now();
                     let _ = count(call);
                     // Number of threads that still work.

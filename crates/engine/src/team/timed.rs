@@ -2,12 +2,13 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
-use proofmark_model::{CpuDistance, DeviceTraffic};
+use proofmark_model::{CpuDistance, DeviceTraffic, LoadingThreads};
 
 use crate::barrier::Barrier;
 use crate::clock::raw_seconds;
 use crate::conditions::{Sources, SystemCounters, SystemSeen, ThreadCounters};
 use crate::cpu_pair::CpuPair;
+use crate::gaps::Gaps;
 use crate::latency::Latencies;
 use crate::load_clock::TrialClock;
 use crate::protocol::Reply;
@@ -33,8 +34,8 @@ pub(super) struct ThreadResult {
     /// Distance to the partner's CPU before and after the timed part, measured by the first of two
     /// threads.
     pub(super) partner_seen: [Option<CpuDistance>; 2],
-    /// Bytes moved by a thread without a share of the work.
-    pub(super) disturbed: Option<f64>,
+    /// The load of a thread without a share of the work.
+    pub(super) disturbed: Option<Disturbed>,
     pub(super) clock: TrialClock,
     /// NOPs per cycle, if the load read them.
     pub(super) issue_width: Option<f64>,
@@ -52,6 +53,36 @@ pub(super) struct ThreadResult {
     pub(super) tracer: Tracer,
     /// Refills and throttled periods in the untimed part of a trial under a quota.
     pub(super) refills_ahead: [u64; 2],
+}
+
+/// The load of a thread without a share of the work.
+pub(super) struct Disturbed {
+    /// Bytes moved.
+    bytes: f64,
+    /// Bytes per second that it should have moved, if not as many as it could.
+    target: Option<f64>,
+    pub(super) gaps: Gaps,
+}
+
+impl ThreadResult {
+    /// Bytes per second that a thread without a share of the work moved outside its gaps.
+    pub(super) fn load_rate(&self) -> Option<f64> {
+        let load = self.disturbed.as_ref()?;
+        let worked_s = self.end - self.start - self.gaps_s()?;
+        Some(if worked_s > 0.0 { load.bytes / worked_s } else { 0.0 })
+    }
+
+    /// The loading time of a thread without a share of the work.
+    pub(super) fn loading(&self) -> Option<LoadingThreads> {
+        let load = self.disturbed.as_ref()?;
+        let on_cpu = self.counters.cpu_s.map(|cpu_s| (cpu_s / self.counters.at_s).min(1.0));
+        let in_gaps = self.gaps_s()? / (self.end - self.start);
+        Some(LoadingThreads { on_cpu, in_gaps, target: load.target })
+    }
+
+    fn gaps_s(&self) -> Option<f64> {
+        Some(self.disturbed.as_ref()?.gaps.seconds_between(self.start, self.end))
+    }
 }
 
 /// The counters of a thread, and those of the system if it reads them for all.
@@ -80,26 +111,30 @@ pub(super) struct Timed {
     end: f64,
     /// Counters when its work ended.
     counters: ThreadCounters,
-    /// Bytes moved by a thread without a share of the work.
-    disturbed: Option<f64>,
+    /// The load of a thread without a share of the work.
+    disturbed: Option<Disturbed>,
 }
 
 impl Timed {
     /// Does the thread's share of the work. A thread without one loads the machine until the others
-    /// are done.
+    /// are done, and adds its gaps to those given.
     pub(super) fn run(
         load: &mut dyn Load,
         state: &TeamState,
-        has_share: bool,
+        gaps: Option<Gaps>,
         work: impl FnOnce(&mut dyn Load),
     ) -> Self {
-        let start = raw_seconds();
-        let disturbed = match has_share {
-            true => {
+        let (start, has_share) = (raw_seconds(), gaps.is_none());
+        let disturbed = match gaps {
+            None => {
                 work(load);
                 None
             }
-            false => Some(load.disturb(&state.done)),
+            Some(mut gaps) => {
+                let bytes = load.disturb(&state.done, &mut gaps);
+                gaps.end();
+                Some(Disturbed { bytes, target: load.target(), gaps })
+            }
         };
         let end = raw_seconds();
         let counters = ThreadCounters::after();
@@ -121,7 +156,7 @@ impl Timed {
         }
         let mut latencies = Latencies::default();
         load.latencies(&mut latencies);
-        let counted = match self.disturbed {
+        let counted = match &self.disturbed {
             None => load.verify().map_err(Reply::Unverified)?,
             Some(_) => 0,
         };

@@ -24,6 +24,7 @@ mod in_cache;
 mod interface_disagreement;
 mod io_during_load;
 mod levels;
+mod load_missing;
 mod loss;
 mod lost_time;
 mod memory_placement;
@@ -191,6 +192,7 @@ pub static ALL: &[&Check] = &[
     &cpu_taken::THROTTLED,
     &cpu_taken::OTHER_CPU,
     &taken_in_figure::CHECK,
+    &load_missing::CHECK,
     &lost_time::STOPPED,
     &lost_time::UNACCOUNTED,
     &other_cpus_busy::CHECK,

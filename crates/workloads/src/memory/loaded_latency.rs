@@ -5,10 +5,10 @@ use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use proofmark_engine::{
-    Configuration, Load, Needs, Placement, Refusal, Setup, Workload, raw_seconds, usable_cpus,
+    Configuration, Gaps, Load, Needs, Placement, Refusal, Setup, Workload, raw_seconds, usable_cpus,
 };
 use proofmark_model::key::{Count, Key};
-use proofmark_model::{AUTO, Host, Parameter, Params, Role, WorkloadSpec, key};
+use proofmark_model::{AUTO, Host, Parameter, Params, Role, WorkloadSpec, key, median};
 
 use super::chase::Chase;
 use super::cycle::Order;
@@ -46,8 +46,9 @@ static SPEC: WorkloadSpec = time_of_load(
                  measures how fast they read together without the chase. Below a load of 100 each \
                  pauses between bursts to hold that percentage of its share, as far as the chase \
                  permits. Between bursts, and at load 0, they spin without touching memory, so \
-                 that the core clocks stay alike. The report shows the bandwidth that they reached \
-                 as the background of each trial. Verification: that of memory.latency.",
+                 that the core clocks stay alike. Windows in which they were off their CPUs do not \
+                 count. The report shows the bandwidth that they reached outside that time as the \
+                 background of each trial. Verification: that of memory.latency.",
         method: 2,
     },
     const { &[THREADS, LOAD, WORKING_SET, PAGES] },
@@ -183,8 +184,22 @@ impl Setup for Loaded {
     }
 }
 
-/// Seconds for which the loading threads measure their maximum rate.
+/// Minimum seconds for which the loading threads measure their maximum rate.
 const MEASURED_S: f64 = 0.02;
+
+/// Minimum number of chunks that they measure: a thread that shares its CPU reads few in that time.
+const MIN_CHUNKS: usize = 40;
+
+/// Bursts between two readings of the clock where none pauses: a reading delays the loads after it.
+const CHUNK: u64 = 16;
+
+/// Seconds between the starts of two bursts that give `load` percent of the maximum rate, from the
+/// durations of chunks without a pause. The second half counts, so that all threads have begun. Its
+/// median is that of a thread on its CPU.
+fn period_s(chunks_s: &[f64], load: u64) -> f64 {
+    let usual_s = median(&chunks_s[chunks_s.len() / 2..]).unwrap_or(0.0);
+    usual_s / CHUNK as f64 * 100.0 / load as f64
+}
 
 struct Loader {
     reader: Reader,
@@ -195,46 +210,41 @@ struct Loader {
 }
 
 impl Loader {
-    /// Reads without a pause while the other loading threads do. Only the second half of the time
-    /// counts, so that all have begun.
+    /// Reads without a pause while the other loading threads do.
     fn measure(&mut self) {
-        // A clock reading delays the loads after it, so there is one per 64 bursts.
-        const AT_ONCE: u64 = 64;
         let start = raw_seconds();
-        let (mut bursts, mut from, mut now) = (0_u64, start, start);
-        while now < start + MEASURED_S {
-            for _ in 0..AT_ONCE {
-                black_box(self.reader.burst());
-            }
-            now = raw_seconds();
-            if now < start + MEASURED_S / 2.0 {
-                from = now;
-            } else {
-                bursts += AT_ONCE;
-            }
+        let (mut from, mut chunks_s) = (start, Vec::new());
+        while from < start + MEASURED_S || chunks_s.len() < MIN_CHUNKS {
+            self.chunk();
+            let now = raw_seconds();
+            chunks_s.push(now - from);
+            from = now;
         }
-        self.period_s = (now - from) / bursts as f64 * 100.0 / self.load as f64;
+        self.period_s = period_s(&chunks_s, self.load);
+    }
+
+    fn chunk(&mut self) {
+        for _ in 0..CHUNK {
+            black_box(self.reader.burst());
+        }
     }
 
     /// Reads bursts until the flag is set, and returns their number.
-    fn bursts(&mut self, stop: &AtomicBool) -> u64 {
+    fn bursts(&mut self, stop: &AtomicBool, gaps: &mut Gaps) -> u64 {
         let (mut bursts, mut due) = (0, 0.0);
         while !stop.load(Ordering::Relaxed) {
-            if self.load == 0 {
+            let now = gaps.read_clock();
+            if self.load == 0 || now < due {
                 spin_loop();
-                continue;
-            }
-            if self.period_s > 0.0 {
-                let now = raw_seconds();
-                if now < due {
-                    spin_loop();
-                    continue;
-                }
+            } else if self.period_s > 0.0 {
                 // A thread that is late by more than 4 bursts does not catch up.
                 due = due.max(now - 4.0 * self.period_s) + self.period_s;
+                black_box(self.reader.burst());
+                bursts += 1;
+            } else {
+                self.chunk();
+                bursts += CHUNK;
             }
-            black_box(self.reader.burst());
-            bursts += 1;
         }
         bursts
     }
@@ -244,8 +254,15 @@ impl Load for Loader {
     /// Does nothing: a loading thread has no share of the work.
     fn run(&mut self, _: u64) {}
 
-    fn disturb(&mut self, stop: &AtomicBool) -> f64 {
-        (self.bursts(stop) * BURST) as f64
+    fn disturb(&mut self, stop: &AtomicBool, gaps: &mut Gaps) -> f64 {
+        (self.bursts(stop, gaps) * BURST) as f64
+    }
+
+    fn target(&self) -> Option<f64> {
+        match self.load {
+            0 => Some(0.0),
+            _ => (self.period_s > 0.0).then(|| BURST as f64 / self.period_s),
+        }
     }
 
     fn verify(&mut self) -> Result<u64, String> {
@@ -270,7 +287,8 @@ mod tests {
         assert_eq!(setup.workers(2), 1);
         let stop = AtomicBool::new(false);
         std::thread::scope(|scope| {
-            let loading = scope.spawn(|| setup.thread(1, 2).unwrap().disturb(&stop));
+            let loading =
+                scope.spawn(|| setup.thread(1, 2).unwrap().disturb(&stop, &mut Gaps::begin()));
             let mut chaser = setup.thread(0, 2).unwrap();
             chaser.run(100);
             let proved = verified(chaser.as_mut(), &[60_000, 1, 39_999]);
@@ -290,6 +308,18 @@ mod tests {
     }
 
     #[test]
+    fn the_target_is_that_of_the_period() {
+        let arena = Arena::get(1 << 20, crate::arena::Pages::Small, 1).unwrap();
+        let target = |load, period_s| {
+            let reader = Reader::new(&arena, 0, 1 << 20).unwrap();
+            Loader { reader, period_s, load }.target()
+        };
+        assert_eq!(target(0, 0.0), Some(0.0));
+        assert_eq!(target(50, 0.5), Some(2.0 * BURST as f64));
+        assert_eq!(target(100, 0.0), None, "as many as it can");
+    }
+
+    #[test]
     fn a_load_is_kept_by_pausing() {
         let arena = Arena::get(1 << 20, crate::arena::Pages::Small, 1).unwrap();
         let reader = Reader::new(&arena, 0, 1 << 20).unwrap();
@@ -302,10 +332,30 @@ mod tests {
                 std::thread::sleep(Duration::from_millis(300));
                 stop.store(true, Ordering::Relaxed);
             });
-            loader.disturb(&stop) / BURST as f64
+            loader.disturb(&stop, &mut Gaps::begin()) / BURST as f64
         });
         let most = (raw_seconds() - start) / 1e-3 + 6.0;
         assert!(bursts >= 2.0 && bursts <= most, "{bursts} of {most}");
+    }
+
+    #[test]
+    fn the_period_is_that_of_a_thread_on_its_cpu() {
+        let burst_s = 2e-6;
+        let chunk_s = CHUNK as f64 * burst_s;
+        let near = |chunks_s: &[f64], load: u64, expected: f64| {
+            let found = period_s(chunks_s, load);
+            assert!((found / expected - 1.0).abs() < 1e-9, "{found}, not {expected}");
+        };
+        near(&[chunk_s; 40], 100, burst_s);
+        near(&[chunk_s; 41], 50, 2.0 * burst_s);
+        // Another process has the CPU for 4 ms after every fourth chunk: 97 % of the time.
+        let mut taken = [chunk_s; 40];
+        taken.iter_mut().step_by(4).for_each(|s| *s += 4e-3);
+        near(&taken, 50, 2.0 * burst_s);
+        // The others begin late, and until then this one reads faster.
+        let mut alone = [chunk_s; 40];
+        alone[..20].fill(chunk_s / 2.0);
+        near(&alone, 25, 4.0 * burst_s);
     }
 
     #[test]

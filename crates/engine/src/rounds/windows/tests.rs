@@ -160,3 +160,48 @@ fn what_was_worked_outside_of_a_stretch_leaves_out_gaps_at_its_edges() {
     let expected = 45.0 * 2e-5 + 1e-5 + 2.0 * 2e-5;
     assert!((outside_s - expected).abs() < 1e-9, "{outside_s} for {expected}");
 }
+
+/// The windows of a thread that is twice as fast while no load is there, from 40 to 70 ms.
+fn beside_load(away: &[Vec<(f64, f64)>]) -> Core {
+    let mut works = track(0, 0, 0.1, &[]);
+    let alone = |s: &&mut Slice| s.from >= 0.04 && s.to <= 0.07;
+    works.slices.iter_mut().filter(alone).for_each(|s| s.work = 2.0);
+    let shape = Shape::new(Cut::Bus, SLICE_S);
+    let mut cores = cores(&[works], 0.1, shape, 1);
+    without_load(&mut cores, away, shape);
+    cores.swap_remove(0)
+}
+
+#[test]
+fn windows_in_which_the_load_was_away_are_not_clean() {
+    let shape = Shape::new(Cut::Bus, SLICE_S);
+    let core = beside_load(&[vec![(0.04, 0.0701)]]);
+    near(core.typical(), RATE);
+    near(core.attainable, RATE);
+    let clean_s = core.clean_s(shape);
+    assert!((0.068..0.0705).contains(&clean_s), "{clean_s}");
+    for whole in [&[][..], &[vec![]]] {
+        near(beside_load(whole).attainable, 2.0 * RATE);
+        near(Some(beside_load(whole).clean_s(shape)), 0.1);
+    }
+    // Before and after the round.
+    near(Some(beside_load(&[vec![(-0.2, -0.1), (-0.1, 1e-5), (0.2, 0.3)]]).clean_s(shape)), 0.1);
+    near(beside_load(&[vec![(-0.1, 0.095)]]).typical(), RATE);
+    let core = beside_load(&[vec![(-0.1, 0.3)]]);
+    assert_eq!((core.typical(), core.attainable, core.clean_s(shape)), (None, None, 0.0));
+}
+
+#[test]
+fn one_of_many_loading_threads_that_is_away_is_a_small_part_of_the_load() {
+    let shape = Shape::new(Cut::Bus, SLICE_S);
+    let of_threads = |threads: usize| {
+        let mut away = vec![vec![]; threads];
+        away[threads - 1] = vec![(0.0, 0.1)];
+        beside_load(&away).clean_s(shape)
+    };
+    near(Some(of_threads(64)), 0.1);
+    assert_eq!(of_threads(32), 0.0);
+    // Together, they are.
+    let away: Vec<_> = (0..64).map(|i| if i < 2 { vec![(0.0, 0.05)] } else { vec![] }).collect();
+    near(Some(beside_load(&away).clean_s(shape)), 0.05);
+}

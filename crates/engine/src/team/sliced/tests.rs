@@ -107,7 +107,7 @@ fn threads_that_load_the_machine_count_their_cpu_time_of_the_timed_part_alone() 
             spin(iterations);
             Ok(iterations)
         }
-        Call::Disturb(stop) => {
+        Call::Disturb(stop, _) => {
             while !stop.load(Ordering::Acquire) {
                 spin(1);
             }
@@ -124,6 +124,59 @@ fn threads_that_load_the_machine_count_their_cpu_time_of_the_timed_part_alone() 
     let own_s = known.conditions.own_cpu_s.unwrap();
     assert!(own_s <= 2.02 * known.seconds, "{own_s} s in {} s", known.seconds);
     assert!(known.background.is_some());
+}
+
+/// A trial of a thread on a bus that is twice as fast while its load sleeps: for that long, after
+/// every 4 ms.
+fn beside_a_load(sleeps: Duration) -> Trial {
+    let is_away = AtomicBool::new(false);
+    let fake = Fake::new(Calibrated::Calibrated, move |_, call| match call {
+        Call::Run(iterations) => {
+            let steps = if is_away.load(Ordering::Relaxed) { 1 } else { 2 };
+            spin(steps * iterations);
+            Ok(iterations)
+        }
+        Call::Disturb(stop, gaps) => {
+            let mut back = gaps.read_clock();
+            while !stop.load(Ordering::Acquire) {
+                spin(1);
+                if gaps.read_clock() > back + 4e-3 {
+                    is_away.store(true, Ordering::Relaxed);
+                    sleep(sleeps);
+                    is_away.store(false, Ordering::Relaxed);
+                    back = gaps.read_clock();
+                }
+            }
+            Ok(1_000_000)
+        }
+        other => count(other),
+    });
+    let cpus = usable();
+    let cutting = Cutting { cut: Cut::Bus, ..cutting(0.2) };
+    let asked = asked(1, Amount::Seconds(0.2), cutting, 0.01);
+    let takes = spawn(move || fake.team(2, &cpus).unwrap().sliced(&asked).unwrap());
+    join("a trial", takes).known
+}
+
+#[test]
+fn the_figure_is_that_of_the_time_with_the_load() {
+    wait_until("the rate with the load", || {
+        let with = |sleeps| {
+            let known = beside_a_load(sleeps);
+            let attainable = known.rounds[0].attainable.ok_or("no clean window")?;
+            Ok::<_, String>((attainable, known))
+        };
+        let ((always, _), (sometimes, known)) =
+            (with(Duration::ZERO)?, with(Duration::from_millis(8))?);
+        let loading = known.loading.unwrap();
+        assert!((0.5..=1.0).contains(&loading.in_gaps), "{loading:?}");
+        assert!(loading.on_cpu.is_none_or(|on_cpu| on_cpu < 0.5), "{loading:?}");
+        assert_eq!(loading.target, None);
+        // A million bytes in a third of the time, or less.
+        assert!(known.background.unwrap() > 1.6e6 / known.seconds, "{:?}", known.background);
+        let share = sometimes / always;
+        if (0.8..1.3).contains(&share) { Ok(()) } else { Err(format!("{share} of it")) }
+    });
 }
 
 #[test]
