@@ -47,9 +47,10 @@ fn measurement(spec: &WorkloadSpec, threads: u64, value: f64) -> Measurement {
 fn throttled(run: &mut Run) {
     let quota = CpuQuota { cpus: Some(0.5), period_s: Some(0.1), ..CpuQuota::default() };
     run.host.limits.cpu_quota = Probe::known(quota, "made up");
+    (run.host.limits.usable_cpus, run.host.limits.usable_cores) = (vec![0, 1], 2);
     for m in &mut run.measurements {
         for t in &mut m.trials {
-            t.conditions.throttled_s = Some(0.5 * t.seconds);
+            t.conditions.throttled_s = Some(0.5 * m.params.threads() as f64 * t.seconds);
         }
         m.verdict = Verdict::Suspect;
     }

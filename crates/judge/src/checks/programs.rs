@@ -58,7 +58,8 @@ mod tests {
         };
         let advice = |programs: &[(&str, f64)]| with(programs, None);
         let all = [("rustc", 1.086), ("cargo", 0.056), ("sshd", 0.02), ("cron", 0.01)];
-        let named = "(CPU use during the run: rustc 108.6 %, cargo 5.6 %, sshd 2.0 %, 1 other 1.0 %)";
+        let named =
+            "(CPU use during the run: rustc 108.6 %, cargo 5.6 %, sshd 2.0 %, 1 other 1.0 %)";
         assert!(advice(&all).contains(named), "{}", advice(&all));
         assert!(advice(&[("cron", 0.009)]).contains("(top lists them)"));
         let little = advice(&[("kernel threads", 0.1), ("rustfmt", 0.019), ("cp", 0.011)]);

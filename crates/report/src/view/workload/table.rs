@@ -19,8 +19,8 @@ const MOVED: &str = "The rate of all bytes that the hardware transfers for the f
 
 const MOVED_UNKNOWN: &str = "the bytes that this configuration moves are not known";
 
-const LOADED: &str = "The rate at which the other threads read at the same time: the median over \
-    the trials.";
+const LOADED: &str = "The rate at which the other threads read, without the time in which they \
+    were off their CPUs: the median over the trials.";
 
 const DEVICE: &str = "What the underlying block devices transferred during the trials, by \
     their own counters, as a share of the bytes requested. At 0 % the page cache served all of it. \
