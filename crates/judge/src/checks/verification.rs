@@ -182,7 +182,7 @@ fn fault_of_rounds(m: &Measurement) -> Option<&'static str> {
         let (seconds, work) = t.rounds.iter().fold((0.0, 0.0), |(seconds, work), round| {
             (seconds + round.seconds, work + round.seconds * rate(round.delivered))
         });
-        Some(work / seconds / rate(t.value)).filter(|_| seconds > 0.0)
+        Some(work / seconds * t.seconds / t.work).filter(|_| seconds > 0.0)
     };
     if m.trials.iter().filter_map(of_trial).any(|ratio| (ratio - 1.0).abs() > ROUNDS) {
         return Some("rounds that do not add up to the work and time of their trial");
@@ -291,9 +291,12 @@ mod tests {
         ]);
         // A neighbour took half of the time: the clock was as high, its cycles were fewer.
         let shared = |value: f64| {
-            each(clock(4e9), |_, t| {
+            let m = each(clock(4e9), |_, t| {
                 (t.conditions.clock_hz, t.work, t.value) = (Some(4e9), 2e9 * t.seconds, value);
-            })
+                let (seconds, attainable) = (t.seconds, Some(4e9));
+                t.rounds = vec![Round { seconds, delivered: 2e9, attainable, ..Round::default() }];
+            });
+            with_attainable(m, 4e9)
         };
         INCONSISTENT.expect([
             ("its reading", shared(4e9), SILENT),
