@@ -106,8 +106,8 @@ impl<'a> Context<'a> {
 /// The work of a workload without a declaration.
 static UNDECLARED: Work = Work::CORE;
 
-/// Efficiency, measured / ceiling: the median over the trials, or over the rounds if the headline
-/// is made of windows. Each is compared with the ceiling at its own clock. Without trials it is
+/// Efficiency, measured / ceiling: the median over the rounds if the headline is made of windows,
+/// else of all work over all time. Each round and trial is compared with the ceiling at its own clock. Without trials it is
 /// headline / ceiling. If less is better, it is ceiling / measured, so 1 is always the ceiling
 /// itself.
 fn efficiency(m: &Measurement) -> Result<f64, String> {
@@ -131,10 +131,30 @@ const VAGUE: f64 = 0.3;
 
 /// The efficiency with any ceiling.
 pub(crate) fn share_of(ceiling: &Ceiling, m: &Measurement) -> Option<f64> {
-    let each = |value: f64, clock| share(m.better, value, ceiling_at(m.better, ceiling, clock));
-    by_stretch(m, each)
+    let found = match from_windows(m) {
+        true => median_share(ceiling, m),
+        false => delivered_share(ceiling, m),
+    };
+    found
         .or_else(|| share(m.better, m.summary.as_ref()?.value(), ceiling.value))
         .filter(|e| e.is_finite())
+}
+
+/// The share of the median trial, or of the median round of undisturbed windows.
+pub(crate) fn median_share(ceiling: &Ceiling, m: &Measurement) -> Option<f64> {
+    by_stretch(m, |value, clock| share(m.better, value, ceiling_at(m.better, ceiling, clock)))
+}
+
+/// The share that delivered work is of what the ceiling allows in the same time: the mean over the
+/// trials, weighted by their time.
+fn delivered_share(ceiling: &Ceiling, m: &Measurement) -> Option<f64> {
+    let of_trial = |t: &Trial| {
+        let ceiling = ceiling_at(m.better, ceiling, t.conditions.clock_hz);
+        Some((t.seconds * share(m.better, t.value, ceiling)?, t.seconds))
+    };
+    let all = m.trials.iter().filter_map(of_trial).filter(|(share, _)| share.is_finite());
+    let (share, seconds) = all.fold((0.0, 0.0), |sum, of| (sum.0 + of.0, sum.1 + of.1));
+    (seconds > 0.0).then_some(share / seconds)
 }
 
 /// Returns true if the headline is made of undisturbed windows.
@@ -227,6 +247,19 @@ mod tests {
         });
         let e = judged(&host(), m, &[]).efficiency.unwrap();
         assert!((e - 0.99).abs() < 0.005, "{e}");
+    }
+
+    #[test]
+    fn one_slow_trial_lowers_the_efficiency_as_it_lowers_the_delivered_figure() {
+        // The last of ten trials took as long as all others together.
+        let m = each(linpack(2000, 1), |i, t| {
+            if i == 9 {
+                (t.value, t.seconds) = (t.value / 9.0, 9.0 * t.seconds);
+            }
+        });
+        let share = |m: &Measurement| judged(&host(), m.clone(), &[]).efficiency.unwrap();
+        let ratio = share(&m) / share(&linpack(2000, 1));
+        assert!((ratio - 10.0 / 18.0).abs() < 0.01, "{ratio}");
     }
 
     #[test]

@@ -91,7 +91,7 @@ impl Figure {
             Some(ci95) => Self { value: Some(value), ci95: Some(ci95), ..Self::default() },
             None => {
                 let least = least_of_rounds(rounds, stopped_by_interval);
-                Self::alone(value, too_few(values.len(), "round", least))
+                Self::alone(value, too_few(values.len(), rounds, "round", least))
             }
         }
     }
@@ -105,7 +105,7 @@ impl Figure {
         }
         match interval(unit, fixed, rounds).filter(|_| rounds.len() >= least) {
             Some(ci95) => Self { value: Some(value), ci95: Some(ci95), ..Self::default() },
-            None => Self::alone(value, too_few(rounds.len(), "round", least)),
+            None => Self::alone(value, too_few(rounds.len(), rounds.len(), "round", least)),
         }
     }
 
@@ -126,16 +126,18 @@ impl Figure {
     }
 }
 
-/// Says how many values an interval needs, and why: fewer of a fixed number than of one that the
-/// interval itself decides.
-fn too_few(n: usize, what: &str, least: usize) -> String {
-    let are = agree(n as u64, ["is", "are"]);
-    let why = match least {
-        MIN_VALUES => " of a fixed number",
-        least if least == LOOKS[0] => " where it decides when trials end",
-        _ => "",
+/// Says how many values an interval needs: fewer of a fixed number than of one that the interval
+/// itself decides. Only `n` of `all` may have one.
+fn too_few(n: usize, all: usize, what: &str, least: usize) -> String {
+    let some = match n == all {
+        true => format!("{} {} too few", counted(n as u64, what), agree(n as u64, ["is", "are"])),
+        false => {
+            let all = counted(all as u64, what);
+            format!("{n} of {all} {} this figure, too few", agree(n as u64, ["has", "have"]))
+        }
     };
-    format!("{} {are} too few for a 95 % interval, which needs {least}{why}", counted(n, what))
+    let fixed = if least == MIN_VALUES { " of a fixed number" } else { "" };
+    format!("{some} for a 95 % interval, which needs {least}{fixed}")
 }
 
 /// Statistics of a configuration.
@@ -229,8 +231,9 @@ impl Cut {
     pub fn headline(self) -> FigureKind {
         match self {
             Self::Core => FigureKind::Attainable,
-            Self::Bus | Self::Whole => FigureKind::Typical,
-            Self::Single => FigureKind::Delivered,
+            Self::Bus => FigureKind::Typical,
+            // A complete solve cannot leave out time that was taken from its threads.
+            Self::Whole | Self::Single => FigureKind::Delivered,
         }
     }
 

@@ -46,10 +46,6 @@ pub struct ScreenRow {
     /// The delivered share of the headline, where it is so small that a reader must see it; or the
     /// reason why the delivered figure is missing.
     pub lost: Option<Lost>,
-    /// True if each trial is one complete solve, which includes the time that was taken from the
-    /// threads.
-    #[serde(skip)]
-    pub is_complete_solve: bool,
     /// The unit of both figures; I/Os per second for a disk's random I/O.
     pub unit: String,
     /// Half the width of the headline's interval as a share: `1.9 %`.
@@ -117,16 +113,14 @@ pub fn result_tables(parts: &[ScreenPart]) -> Vec<Table> {
 }
 
 /// The title of the first column of figures: the kind of the headlines, or the word for those of
-/// several kinds. A complete solve is in a column of its own kind alone.
+/// several kinds that leave out taken time.
 fn first_column<'a>(rows: impl Iterator<Item = &'a ScreenRow>) -> &'static str {
-    let rows: Vec<_> = rows.filter(|r| r.kind != FigureKind::Delivered).collect();
-    let cut = rows.iter().filter(|r| !r.is_complete_solve);
-    let mut kinds: Vec<FigureKind> = cut.map(|r| r.kind).collect();
+    let mut kinds: Vec<FigureKind> =
+        rows.map(|r| r.kind).filter(|kind| *kind != FigureKind::Delivered).collect();
     kinds.dedup();
-    match (kinds.as_slice(), rows.first()) {
-        ([], None) => FigureKind::Delivered.as_str(),
-        ([], Some(solve)) => solve.kind.as_str(),
-        ([one], _) => one.as_str(),
+    match kinds.as_slice() {
+        [] => FigureKind::Delivered.as_str(),
+        [one] => one.as_str(),
         _ => UNDISTURBED[0],
     }
 }
@@ -134,7 +128,7 @@ fn first_column<'a>(rows: impl Iterator<Item = &'a ScreenRow>) -> &'static str {
 /// Returns true if the row's headline is a figure of the column with that title.
 fn belongs_to(row: &ScreenRow, title: &str) -> bool {
     match title == UNDISTURBED[0] {
-        true => row.kind != FigureKind::Delivered && !row.is_complete_solve,
+        true => row.kind != FigureKind::Delivered,
         false => row.kind.as_str() == title,
     }
 }
@@ -167,7 +161,6 @@ fn table(parts: &[&ScreenPart]) -> Table {
         .spare(if delivered { 2 } else { 3 })
         .when(delivered, |table| {
             table.number("delivered", |r| match only_delivered(r) {
-                true if r.is_complete_solve => r.delivered_with_unit().into(),
                 true => value(r),
                 false if r.value.is_none() => r.delivered_with_unit().into(),
                 false => match &r.lost {

@@ -2,8 +2,8 @@
 //! reached.
 
 use proofmark_model::{
-    Bottleneck, CpuPlacement, Figure, FigureKind, Measurement, Round, Run, Subsystem, Summary,
-    Verdict, key,
+    Bottleneck, CpuPlacement, CpuQuota, Figure, FigureKind, Measurement, Probe, Round, Run,
+    Subsystem, Summary, TimeAccount, Verdict, key,
 };
 use proofmark_report::view::conclusions_of;
 use proofmark_report::{Options, terminal};
@@ -85,7 +85,7 @@ fn a_complete_solve_is_not_called_undisturbed() {
     cut(&mut triad, FigureKind::Typical, Some(20e9));
     let mut solve = fixture::one_solve().measurements.remove(0);
     let s = solve.summary.as_mut().unwrap();
-    (s.typical, s.headline) = (s.delivered.clone(), FigureKind::Typical);
+    (s.typical, s.headline) = (s.delivered.clone(), FigureKind::Delivered);
     s.delivered.value = Some(34.5e9);
     run.measurements.extend([triad, solve]);
     fixture::declare(&mut run);
@@ -99,6 +99,30 @@ fn a_complete_solve_is_not_called_undisturbed() {
     let text = brief(&run, 120);
     let row = text.lines().find(|line| line.starts_with("LINPACK")).unwrap();
     assert!(text.contains(" attainable ") && row.contains(" -  "), "{text}");
+}
+
+/// The other processes took more time than the quota, but without them it would allow no more.
+#[test]
+fn a_quota_that_is_used_up_is_the_cause_of_what_is_missing() {
+    let mut run = under_a_quota([Some(50e9), Some(66e9)]);
+    let m = each(&mut run, "cpu.flops").find(|m| m.params.threads() == 2).unwrap();
+    let got = 2.0 * 66e9 / m.summary.as_ref().unwrap().value();
+    for t in &mut m.trials {
+        t.time_account = Some(TimeAccount {
+            wall_s: 2.0,
+            working_s: 0.7,
+            waiting_s: 0.9,
+            throttled_s: Some(0.4),
+            ..TimeAccount::default()
+        });
+    }
+    let mut said = |cpus: f64| {
+        let quota = CpuQuota { cpus: Some(cpus), ..CpuQuota::default() };
+        run.host.limits.cpu_quota = Probe::known(quota, "made up");
+        one_line(&brief(&run, 100))
+    };
+    assert!(said(got).contains("of attainable: CPU quota of"), "{}", said(got));
+    assert!(said(2.0 * got).contains("of attainable: other processes"), "{}", said(2.0 * got));
 }
 
 #[test]

@@ -87,8 +87,22 @@ fn quota(run: &Run) -> Option<String> {
     Some(format!("CPU quota of {}", counted(cpus, "CPU")))
 }
 
-/// The cause that took most of the threads' time, if it explains half of what is missing.
+/// Share of what a quota allows from which on it limits the threads, whatever else took their time.
+const AT_QUOTA: f64 = 0.95;
+
+/// Returns true if the threads got as much as the quota allows.
+fn is_at_quota(run: &Run, m: &Measurement, missing: f64) -> bool {
+    let cpus = run.host.limits.cpu_quota.get().and_then(|quota| quota.cpus);
+    let got = (1.0 - missing) * m.params.threads() as f64;
+    cpus.is_some_and(|cpus| got >= AT_QUOTA * cpus)
+}
+
+/// The quota, if the threads got all of it; else the cause that took most of their time, if it
+/// explains half of what is missing.
 fn largest_cause(run: &Run, m: &Measurement, missing: f64) -> Option<String> {
+    if is_at_quota(run, m, missing) {
+        return quota(run);
+    }
     let all = run.time_account_of(&m.trials)?.divided();
     let taken = all.causes().into_iter().filter_map(|c| Some(((c.seconds)(&all)?, c)));
     let (seconds, most) = taken.max_by(|a, b| a.0.total_cmp(&b.0))?;
