@@ -87,14 +87,17 @@ fn near_the_ceiling(ctx: &Context, m: &Measurement) -> Result<Bottleneck, String
     })?;
     let mut bottleneck = ceilings::quota(ceiling, &capacity, &share)
         .unwrap_or_else(|| (rule.bottleneck)(ceiling, &capacity, &share));
-    let busy = !Execution::derive(ctx, m).waits(); // Threads that wait lose nothing to interrupts.
-    let lost = ctx.host.timer.interrupted_share.get().filter(|l| busy && REPORTED.contains(l));
-    if let Some(lost) = lost {
-        let lost = format_percent(*lost);
-        bottleneck.evidence +=
-            &format!("; interrupts take {lost} of a busy thread's time on this machine");
+    if let Some(lost) = interrupted(m).filter(|lost| REPORTED.contains(lost)) {
+        let lost = format_percent(lost);
+        bottleneck.evidence += &format!("; interrupts took {lost} of the threads' time");
     }
     Ok(bottleneck)
+}
+
+/// Share of the threads' time that interrupts took; `None` where nothing observed it.
+fn interrupted(m: &Measurement) -> Option<f64> {
+    let all = m.trials.iter().filter_map(|t| t.time_account).reduce(|a, b| a + b)?;
+    (all.wall_s > 0.0).then(|| all.interrupted_s / all.wall_s)
 }
 
 /// Names the bottleneck of a memory rate by the same configuration on one thread, or on the most
@@ -181,21 +184,26 @@ fn is_at_disk_ceiling(ctx: &Context, m: &Measurement) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use proofmark_model::{Probe, Subsystem};
+    use proofmark_model::{Subsystem, TimeAccount};
 
     use super::*;
     use crate::testing::*;
 
     #[test]
     fn time_lost_to_interrupts_is_reported() {
-        let with = |share: f64| {
-            let mut h = host();
-            h.timer.interrupted_share = Probe::known(share, "gaps");
-            judged(&h, flops(1), &[]).bottleneck.unwrap().evidence
+        let with = |interrupted_s: f64, waiting_s: f64| {
+            let m = each(flops(1), |_, t| {
+                let account =
+                    TimeAccount { wall_s: 1.0, interrupted_s, waiting_s, ..Default::default() };
+                t.time_account = Some(account);
+            });
+            judged(&host(), m, &[]).bottleneck.unwrap().evidence
         };
-        assert!(with(0.009).contains("interrupts take 0.9 %"), "{}", with(0.009));
+        // Other processes are no interrupts.
+        let evidence = with(0.009, 0.3);
+        assert!(evidence.contains("interrupts took 0.9 % of the threads' time"), "{evidence}");
         for none in [0.0, 1.1, f64::MAX] {
-            assert!(!with(none).contains("interrupts"), "{}", with(none));
+            assert!(!with(none, 0.0).contains("interrupts"), "{}", with(none, 0.0));
         }
     }
 

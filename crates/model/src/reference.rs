@@ -132,10 +132,14 @@ impl Reference {
     }
 
     /// Returns true if the ratio of the two medians contradicts the pairs, so that neither decides.
-    /// It lies outside the interval of their ratios or, for few pairs, outside all of them.
+    /// It lies outside the interval of their ratios or, for few pairs, outside all of them or on the
+    /// other side of 1 than their median.
     pub fn is_undecided(&self) -> bool {
+        let Some(ratio) = self.ratio_of_medians() else { return false };
         let ends = self.ratio.ci95.or_else(|| self.ends_of_pairs());
-        self.ratio_of_medians().zip(ends).is_some_and(|(ratio, ends)| contradicts(ratio, ends))
+        let is_outside = ends.is_some_and(|ends| contradicts(ratio, ends));
+        let names_another = (ratio - 1.0) * (self.ratio.median - 1.0) < 0.0;
+        is_outside || self.ratio.ci95.is_none() && names_another
     }
 
     /// Returns the minimum and the maximum ratio of a pair.
@@ -184,7 +188,7 @@ mod tests {
         assert_eq!((steady.shown_ratio(), steady.is_undecided()), (1.5, false));
         // Medians of 4 and 8; in pairs 2, 4 and 0.1.
         let torn = reference(&[[4.0, 2.0], [32.0, 8.0], [1.0, 10.0]], None);
-        assert_eq!((torn.shown_ratio(), torn.ratio.median, torn.is_undecided()), (0.5, 2.0, false));
+        assert_eq!((torn.shown_ratio(), torn.ratio.median, torn.is_undecided()), (0.5, 2.0, true));
         let torn = reference(&[[4.0, 2.0], [32.0, 8.0], [1.0, 10.0]], Some([1.0, 4.0]));
         assert!(torn.is_undecided());
         let few = reference(&[[2.0, 1.0], [30.0, 20.0], [100.0, 10.0], [1000.0, 500.0]], None);

@@ -73,9 +73,13 @@ impl Peak {
 pub(super) static RULE: CeilingRule = CeilingRule {
     id: ceiling_id::CPU_PEAK,
     title: "Execution ports of the cores",
-    about: "The highest rate that the cores' execution ports can start: cores x clock x \
-         instructions per cycle x lanes x operations per lane. Cores are usable physical cores, at \
-         most the number of threads and at most the CPU quota. Hardware threads of one core share \
+    about: "The highest rate of the workload's own instructions that the cores' execution ports can \
+         start: cores x clock x instructions per cycle x lanes x operations per lane. The \
+         floating-point peak is that of fused multiply-adds, as data sheets give it. Some designs \
+         (AMD Zen) have ports for additions beside them, which a mix of both also uses: such a mix \
+         exceeds it. Cores are usable physical cores, at most the number of threads. A CPU quota \
+         counts only where the figure contains the time that it takes: delivered figures, and \
+         complete solves. Hardware threads of one core share \
          its ports and count once. proofmark measures the clock under the same load, between its \
          slices; for dense matrices between their tiles. Instructions per cycle come from a table \
          by core design, with a source per row; where sources differ, the faster figure counts. A \

@@ -128,7 +128,7 @@ fn clocks(host: &Host) -> Vec<Fact> {
         Fact::probe("timer resolution", &timer.resolution_s, s),
         Fact::probe("timer overhead", &timer.overhead_s, s),
         Fact::probe("interrupted", &timer.interrupted_share, |v| {
-            format!("{} of the time", share(*v))
+            format!("{} of the time, by interrupts or other programs", share(*v))
         }),
     ]
 }

@@ -1,7 +1,7 @@
 //! proofmark's side of the pairs. Tables, bars and ratios all compare a tool with these trials and
 //! no others.
 
-use proofmark_model::{Better, Measurement, Reference, summarise};
+use proofmark_model::{Better, Measurement, Reference, counted, summarise};
 
 use crate::view::num::percent;
 use crate::view::references::{ratio, ratio_interval};
@@ -45,10 +45,11 @@ pub fn factor(r: &Reference) -> Option<String> {
     }
 }
 
-/// `1.096 times iperf3 (0.269–3.225)`, `undecided: 0.155; pairs 1.104 times fio (0.9–1.3)`.
+/// `1.096 times iperf3 (0.269–3.225)`, `1.236 times hpl (3 pairs, no interval)`, `undecided: 0.155; pairs 1.104 times fio (0.9–1.3)`.
 pub fn phrase(r: &Reference, tool: &str) -> Option<String> {
     let undecided = if r.is_undecided() { "undecided: " } else { "" };
     let interval = r.ratio.ci95.and_then(ratio_interval);
-    let interval = interval.unwrap_or_else(|| "no interval".to_owned());
+    let interval = interval
+        .unwrap_or_else(|| format!("{}, no interval", counted(r.paired.len() as u64, "pair")));
     Some(format!("{undecided}{} times {tool} ({interval})", factor(r)?))
 }
