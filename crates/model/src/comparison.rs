@@ -303,6 +303,8 @@ pub fn comparison_schema() -> schemars::Schema {
 pub struct Number {
     /// Statistics over the trials.
     pub summary: Summary,
+    /// The figure that is shown and compared: the headline; of complete solves delivered.
+    pub listed: FigureKind,
     /// The verdict of its checks.
     pub verdict: Verdict,
 }

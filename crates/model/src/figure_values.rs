@@ -6,6 +6,21 @@ use crate::{FigureKind, Measurement, delivered_under_quota};
 const MIN_ALONE: usize = 3;
 
 impl Measurement {
+    /// Returns the figure by which first screens and comparisons show the result: the headline; of
+    /// complete solves delivered, since their median leaves taken time in.
+    pub fn listed_figure(&self) -> FigureKind {
+        match &self.summary {
+            Some(s) if !self.is_complete_solve() || s.delivered.value.is_none() => s.headline,
+            _ => FigureKind::Delivered,
+        }
+    }
+
+    /// Returns true if each trial is one complete solve: it has a headline without rounds.
+    pub fn is_complete_solve(&self) -> bool {
+        let headline = self.summary.as_ref().map_or(FigureKind::Delivered, |s| s.headline);
+        headline != FigureKind::Delivered && !self.has_rounds()
+    }
+
     /// Returns the values of a figure, in the measurement's unit: one per round, without rounds one
     /// per trial, of an import without trials its figure.
     pub fn figure_values(&self, kind: FigureKind) -> Vec<f64> {

@@ -106,7 +106,7 @@ pub(super) fn compared<'a>(
 }
 
 /// The figure that is compared first, and true if it is made of windows. It is the headline of A,
-/// or of B, that the rounds of both have. Without rounds, the figure that the trials have.
+/// or of B, that the rounds of both have. Without rounds, the figure that first screens list.
 fn headline(m: &Measurement, n: &Measurement) -> (FigureKind, bool) {
     let own = |m: &Measurement| m.summary.as_ref().map_or(FigureKind::Delivered, |s| s.headline);
     let has = |m: &Measurement, kind| {
@@ -118,7 +118,7 @@ fn headline(m: &Measurement, n: &Measurement) -> (FigureKind, bool) {
             .into_iter()
             .find(|k| *k != FigureKind::Delivered && has(m, *k) && has(n, *k))
             .map_or((FigureKind::Delivered, false), |kind| (kind, true)),
-        [false, false] if own(m) == own(n) => (own(m), false),
+        [false, false] if m.listed_figure() == n.listed_figure() => (m.listed_figure(), false),
         _ => (FigureKind::Delivered, false),
     }
 }

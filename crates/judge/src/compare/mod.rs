@@ -88,6 +88,8 @@ pub fn compare(a: Named, b: Named, options: Options) -> Comparison {
     let judged: Vec<(Pair, Result<Compared, String>)> = matched
         .pairs
         .into_iter()
+        // What neither run measured is no result.
+        .filter(Pair::has_figure)
         .map(|pair| {
             let compared = comparable::compared(runs, letters, &pair, &mut ranks);
             (pair, compared)
@@ -103,7 +105,10 @@ pub fn compare(a: Named, b: Named, options: Options) -> Comparison {
         pair => pair.in_a().map(std::ptr::from_ref),
     });
     let of_same_set = of_same_set.collect();
-    let judge = Judge { a, b, rows, of_same_set, names, margins, delivered_margins, facts: &facts };
+    let are_virtual = [a.run, b.run].iter().all(|run| run.host.is_virtual() == Some(true));
+    let facts = &facts;
+    let judge =
+        Judge { a, b, rows, of_same_set, names, margins, delivered_margins, facts, are_virtual };
     let points: Vec<ComparedPoint> =
         judged.into_iter().map(|(pair, compared)| judge.point(&pair, compared)).collect();
     let (a, b) = (side(a), side(b));
@@ -172,6 +177,14 @@ fn speeds<'a>(
     out
 }
 
+/// The conclusion about one figure.
+struct Decided {
+    outcome: Comparability,
+    why: String,
+    /// True if a hypervisor's choice may be the cause of a difference.
+    by_hypervisor: bool,
+}
+
 struct Judge<'a> {
     a: Named<'a>,
     b: Named<'a>,
@@ -185,6 +198,8 @@ struct Judge<'a> {
     /// Margins of delivered figures next to another headline.
     delivered_margins: Margins,
     facts: &'a [Fact],
+    /// True if both machines are virtual.
+    are_virtual: bool,
 }
 
 impl Judge<'_> {
@@ -208,8 +223,10 @@ impl Judge<'_> {
         };
         let (headline, delivered) = judged.map_or((None, None), |(h, d)| (Some(h), d));
         let reason = self.with_match(reason, how);
-        let number =
-            |m: &Measurement| Some(Number { summary: m.summary.clone()?, verdict: m.verdict });
+        let number = |m: &Measurement| {
+            let (listed, verdict) = (m.listed_figure(), m.verdict);
+            Some(Number { summary: m.summary.clone()?, listed, verdict })
+        };
         let own_set = how.best.as_ref().map(|[a, _]| a.as_str());
         let shared = |text: String| match own_set {
             Some(set) => without_part(&text, set),
@@ -267,7 +284,8 @@ impl Judge<'_> {
         let (a, b, estimate) = (compared.a, compared.b, &figure.estimate);
         let share = margins.for_result(a, b, figure);
         let margin = Margin { share, is_given: margins.is_given() };
-        let (outcome, why) = self.decide(compared, figure, margin, margins.hidden(a, b, figure));
+        let hidden = margins.hidden(a, b, figure);
+        let Decided { outcome, why, by_hypervisor } = self.decide(compared, figure, margin, hidden);
         let compared = outcome != Comparability::NotComparable;
         let resolution = resolution(a.better, figure, share).filter(|_| compared);
         let compared_figure = ComparedFigure {
@@ -279,7 +297,8 @@ impl Judge<'_> {
             outcome,
         };
         let ends = estimate.ends;
-        JudgedFigure { kind: figure.kind, better: a.better, figure: compared_figure, ends, why }
+        let (kind, better) = (figure.kind, a.better);
+        JudgedFigure { kind, better, figure: compared_figure, ends, why, by_hypervisor }
     }
 
     /// Decides between faster, slower and neither, with the reason. The figure is not comparable if
@@ -290,7 +309,8 @@ impl Judge<'_> {
         figure: &Figured,
         margin: Margin,
         hidden: Option<f64>,
-    ) -> (Comparability, String) {
+    ) -> Decided {
+        let open = |outcome, why| Decided { outcome, why, by_hypervisor: false };
         let (a, b, estimate) = (compared.a, compared.b, &figure.estimate);
         let letters = [self.a.letter, self.b.letter];
         let sides = [(letters[0], a), (letters[1], b)];
@@ -306,16 +326,16 @@ impl Judge<'_> {
                 many(a, of_a),
                 many(b, of_b)
             );
-            return (Comparability::NotComparable, reason);
+            return open(Comparability::NotComparable, reason);
         };
         let beyond = beyond([low, high], margin.share);
         if is_undecided(figure.value, [low, high], margin.share) {
-            return (Comparability::Undecided, reason::undecided(a, figure, [low, high]));
+            return open(Comparability::Undecided, reason::undecided(a, figure, [low, high]));
         }
         let Some(side) = beyond else {
             return match hidden {
-                Some(taken) => (Comparability::NotComparable, reason::both_disturbed(taken)),
-                None => (
+                Some(taken) => open(Comparability::NotComparable, reason::both_disturbed(taken)),
+                None => open(
                     Comparability::NoDifferenceShown,
                     reason::within(a.better, estimate, [low, high], margin),
                 ),
@@ -330,19 +350,21 @@ impl Judge<'_> {
             kind: figure.kind,
             windows: figure.windows,
             log: estimate.ratio.median.ln().abs(),
+            are_virtual: self.are_virtual,
         };
         let causes = cause::find(worse, better, differing);
-        let mut reason = match compared.best_of_each && causes.named.is_empty() {
+        let by_hypervisor = causes.by_hypervisor;
+        let mut why = match compared.best_of_each && causes.named.is_empty() {
             true => "the instruction sets differ".to_owned(),
             false => self.explained(a, causes),
         };
         if estimate.ratio.ci95.is_none() {
-            reason = format!(
+            why = format!(
                 "no trial of one run lies within the other's range, but there is no \
-                              interval; {reason}"
+                              interval; {why}"
             );
         }
-        (outcome, reason)
+        Decided { outcome, why, by_hypervisor }
     }
 
     /// The cause, or a sentence that there is none, with what may explain it: facts that differ, and

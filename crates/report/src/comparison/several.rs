@@ -96,7 +96,7 @@ fn table(all: &[Comparison]) -> Table {
     });
     let table = Columns::new("").column("result", Row::title).keys().number("A", |row| {
         let p = row.point;
-        let own = p.a.as_ref().map(|n| n.summary.headline);
+        let own = p.a.as_ref().map(|n| n.listed);
         let [a, _] = columns(p, if row.delivered { Some(FigureKind::Delivered) } else { own });
         a
     });
@@ -152,7 +152,7 @@ mod tests {
         let mut summary = testing::summary(80e9);
         summary.headline = headline;
         summary.attainable = Figure::alone(120e9, "");
-        Some(Number { summary, verdict: Verdict::Valid })
+        Some(Number { summary, listed: headline, verdict: Verdict::Valid })
     }
 
     #[test]

@@ -124,7 +124,7 @@ fn row(groups: &[Group], chosen: &Chosen) -> Option<ScreenRow> {
         value: show(found.map(|(_, s)| s.value())),
         delivered: show(other.and_then(|s| s.delivered.value)),
         lost: other.and_then(|_| Lost::of_measurement(m)),
-        is_complete_solve: kind != FigureKind::Delivered && !m.has_rounds(),
+        is_complete_solve: m.is_complete_solve(),
         unit: scale.label().to_owned(),
         delivered_interval: delivered_interval(m).and_then(|ends| scale.tight_interval(ends)),
         within: found.filter(|_| interval(m).is_some()).and_then(|(_, s)| half_width(s)),

@@ -18,7 +18,8 @@ use proofmark_report::check::Check;
 use proofmark_report::comparison::{self, ComparisonOptions, json};
 
 fn number(median: f64, verdict: Verdict) -> Option<Number> {
-    Some(Number { summary: summary(median), verdict })
+    let summary = summary(median);
+    Some(Number { listed: summary.headline, summary, verdict })
 }
 
 fn side(letter: char, name: &str) -> Side {
@@ -154,8 +155,8 @@ fn shares() -> Comparison {
         let ratio = Ratio { median: 0.5, ci95: Some([0.49, 0.51]) };
         let resolution = Some(0.06);
         p.figure = Some(FigureKind::Attainable);
-        for Number { summary, .. } in p.a.iter_mut().chain(&mut p.b) {
-            summary.headline = FigureKind::Attainable;
+        for Number { summary, listed, .. } in p.a.iter_mut().chain(&mut p.b) {
+            (summary.headline, *listed) = (FigureKind::Attainable, FigureKind::Attainable);
             summary.attainable = summary.delivered.clone();
         }
         if let (Some(a), Some(b)) = (&p.a, &mut p.b) {
