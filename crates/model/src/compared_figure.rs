@@ -74,11 +74,6 @@ impl PerPrice {
         let is_open = self.outcome == Comparability::NoDifferenceShown;
         is_open.then(|| Leaning::read(Better::Higher, self.ci95, self.margin))
     }
-
-    /// Returns true if the interval decides: it is beyond the margin, or within it.
-    pub fn is_decided(&self) -> bool {
-        self.leaning().is_none_or(Leaning::is_within_margin)
-    }
 }
 
 /// The side to which B differs.

@@ -16,6 +16,9 @@ use crate::{Figure, Trial, counted, format_percent};
 /// 65 %. CPUs of two cores issue 99 % or more.
 const SIBLINGS: f64 = 0.75;
 
+/// The name of hardware threads of one core.
+const SMT_SIBLINGS: &str = "SMT siblings";
+
 /// The longest round trip of a distance is less than this multiple of the shortest.
 const SAME: f64 = 2.0;
 
@@ -144,7 +147,7 @@ impl CpuPlacements {
     /// Of several distances, the shortest is near and the longest far.
     fn name(&self, placement: Placement) -> String {
         match placement {
-            Placement::Siblings => "SMT siblings".to_owned(),
+            Placement::Siblings => SMT_SIBLINGS.to_owned(),
             Placement::Several => "pairs that differ".to_owned(),
             Placement::Moved => "moved in the round".to_owned(),
             Placement::Unknown => "unknown".to_owned(),
@@ -212,6 +215,11 @@ impl CpuPlacements {
 }
 
 impl CpuPlacement {
+    /// Returns true if it is a known place of the CPUs, and one place.
+    pub fn is_known(&self) -> bool {
+        self.round_trip_s.is_some() || self.name == SMT_SIBLINGS
+    }
+
     /// Returns true if it is the same in two runs, within the spread of measured distances.
     pub fn is_like(&self, other: &Self) -> bool {
         match (self.round_trip_s, other.round_trip_s) {

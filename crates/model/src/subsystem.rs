@@ -76,8 +76,6 @@ pub enum FactScope {
     Machine,
     /// Figures of work that is bound by cores.
     Cores,
-    /// Figures of several threads, each on a core or sharing one.
-    Threads,
     /// Figures of memory.
     Memory,
     /// Figures of storage.
@@ -109,7 +107,7 @@ const CPU: SubsystemInfo = SubsystemInfo {
     no_latency: None,
     no_verification: UNCOUNTED,
     unproven: ["the output has no residual or check of the result", MEASURE],
-    facts: &[FactScope::Machine, FactScope::Cores, FactScope::Threads],
+    facts: &[FactScope::Machine, FactScope::Cores],
 };
 
 const MEMORY: SubsystemInfo = SubsystemInfo {
@@ -120,7 +118,7 @@ const MEMORY: SubsystemInfo = SubsystemInfo {
     tolerance: 0.1,
     target: 0.03,
     unproven: ["the output has no check of the data: a cache may have done the work", MEASURE],
-    facts: &[FactScope::Machine, FactScope::Cores, FactScope::Threads, FactScope::Memory],
+    facts: &[FactScope::Machine, FactScope::Cores, FactScope::Memory],
     ..CPU
 };
 

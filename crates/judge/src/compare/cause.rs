@@ -8,7 +8,7 @@
 
 use std::borrow::Cow;
 
-use proofmark_model::{Better, FigureKind, Finding, Measurement, Severity, check_id};
+use proofmark_model::{Better, CpuPlacement, FigureKind, Finding, Measurement, Severity, check_id};
 
 use super::effect::{self, Effect, share};
 use crate::checks;
@@ -33,6 +33,10 @@ const SHAPE: [&str; 3] = [check_id::TREND, check_id::CLUSTERS, check_id::FALLING
 const MOST_SHOWN: usize = 2;
 /// Smallest difference of the clock that is named.
 const CLOCK: f64 = 0.02;
+/// Part of the time of its rounds from which on a placement is that of a result.
+const MAIN_PLACEMENT: f64 = 0.5;
+/// What follows of a placement of virtual CPUs.
+const BY_HYPERVISOR: &str = ", chosen by the hypervisor: it may be another next time";
 /// Factor by which a share must exceed the other side's to explain a difference.
 const MORE: f64 = 2.0;
 /// Smallest part of a difference that the named causes together explain.
@@ -48,6 +52,8 @@ pub(super) struct Differing {
     pub(super) windows: bool,
     /// Logarithm of the factor between the two results, above 0.
     pub(super) log: f64,
+    /// True if both machines are virtual.
+    pub(super) are_virtual: bool,
 }
 
 /// What the findings and clocks of two results say about their difference.
@@ -57,6 +63,8 @@ pub(super) struct Causes {
     pub(super) named: String,
     /// What differs too, but is too small to explain the difference.
     pub(super) too_small: Vec<String>,
+    /// True if the placement that a hypervisor chose is among the named ones.
+    pub(super) by_hypervisor: bool,
 }
 
 /// A candidate for the cause.
@@ -80,7 +88,7 @@ pub(super) fn find(
 ) -> Causes {
     let ((name, w), (other, o)) = (worse, better);
     if let Some(limit) = limit(worse, o, figure) {
-        return Causes { named: limit, too_small: Vec::new() };
+        return Causes { named: limit, ..Causes::default() };
     }
     let windows = figure.windows;
     let clocks = median_clock(w).zip(median_clock(o));
@@ -91,12 +99,19 @@ pub(super) fn find(
         effect: effect::of_finding(f, w, o),
     });
     let clock = clocks.and_then(|(slow, fast)| clock([name, other], slow, fast));
-    let (mut named, too_small) = explain(findings.chain(clock).collect(), figure.log);
+    let placed = placement(worse, better);
+    let chosen = if figure.are_virtual { BY_HYPERVISOR } else { "" };
+    let placed = placed.map(|text| format!("{text}{chosen}"));
+    let candidates = findings.chain(clock);
+    let other_place = placed.clone().map(|text| Candidate { text, effect: Effect::UNKNOWN });
+    let (mut named, too_small) = explain(candidates.chain(other_place).collect(), figure.log);
+    let is_named = placed.is_some_and(|text| named.iter().any(|one| one.starts_with(&text)));
+    let by_hypervisor = figure.are_virtual && is_named;
     if named.is_empty() {
         let caveat = one_sided(o, w, windows).into_iter().find(|f| f.severity >= Severity::Suspect);
         named.extend(caveat.map(|f| format!("{other} itself is suspect: {}", about(f, windows))));
     }
-    Causes { named: named.join("; "), too_small }
+    Causes { named: named.join("; "), too_small, by_hypervisor }
 }
 
 /// Divides candidates for a difference of that size into those to name, and those that are too
@@ -142,6 +157,19 @@ fn limit((name, w): (char, &Measurement), o: &Measurement, figure: Differing) ->
     let explained = explained.min((better / ceiling.value).ln());
     (is_limit && reached && explained >= TOGETHER * figure.log)
         .then(|| format!("in {name} the limit is {}: {}", bottleneck.resource, bottleneck.evidence))
+}
+
+/// Returns where the CPUs of two results were for most of their rounds, if that differs.
+fn placement(worse: (char, &Measurement), better: (char, &Measurement)) -> Option<String> {
+    let main = |m: &'_ Measurement| -> Option<CpuPlacement> {
+        let mut known = m.cpu_placements.iter().filter(|p| p.is_known());
+        known.find(|p| p.share > MAIN_PLACEMENT).cloned()
+    };
+    let ((name, w), (other, o)) = (worse, better);
+    let (of_w, of_o) = (main(w)?, main(o)?);
+    let differ = !of_w.is_like(&of_o);
+    let words = format!("vCPU placement {} in {name}, {} in {other}", of_w.name, of_o.name);
+    differ.then_some(words)
 }
 
 /// The message of a finding about this figure. For delivered it does not end with the words that

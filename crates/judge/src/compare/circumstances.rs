@@ -7,7 +7,7 @@ use proofmark_model::{
     Difference, FactId, Measurement, Pace, Run, Unit, format_quantity, median, placement_words,
 };
 
-use super::facts::{COMPUTING, Fact, NONE, THREADS};
+use super::facts::{COMPUTING, Fact, NONE};
 
 /// Smallest difference of the clock, as a share.
 const CLOCK: f64 = 0.01;
@@ -27,7 +27,8 @@ pub(super) fn differences(a: &Run, b: &Run) -> impl Iterator<Item = Fact> {
     };
     [
         clock(a, b).map(|both| (FactId::LoadClock, both, COMPUTING)),
-        placements(a, b).map(|both| (FactId::VcpuPlacement, both, THREADS)),
+        // That of a result's own rounds may explain it.
+        placements(a, b).map(|both| (FactId::VcpuPlacement, both, NONE)),
         // Windows leave taken time out, so that it does not explain every figure.
         time(a, b).map(|both| (FactId::ThreadTime, both, NONE)),
     ]
@@ -104,18 +105,6 @@ mod tests {
             })
             .collect();
         run
-    }
-
-    #[test]
-    fn a_placement_may_explain_memory_and_what_shares_cores() {
-        let near = [("near (84 ns)", 84.0, 1.0)];
-        let (a, b) = (with(3.7e9, &near, 9.8), with(3.7e9, &[("SMT siblings", 0.0, 1.0)], 9.8));
-        let all: Vec<Fact> = differences(&a, &b).collect();
-        assert_eq!(all.len(), 1, "{all:?}");
-        let may = [flops(2), stream("triad", 2), stream("triad", 1)];
-        assert!(may.iter().all(|m| all[0].touches(m)));
-        let cannot = [flops(1), rand_read(2), tcp(2, "loopback")];
-        assert!(cannot.iter().all(|m| !all[0].touches(m)));
     }
 
     #[test]

@@ -106,7 +106,7 @@ pub(super) fn compared<'a>(
 }
 
 /// The figure that is compared first, and true if it is made of windows. It is the headline of A,
-/// or of B, that the rounds of both have. Without rounds, the figure that the trials have.
+/// or of B, that the rounds of both have. Without rounds, the headline of both.
 fn headline(m: &Measurement, n: &Measurement) -> (FigureKind, bool) {
     let own = |m: &Measurement| m.summary.as_ref().map_or(FigureKind::Delivered, |s| s.headline);
     let has = |m: &Measurement, kind| {

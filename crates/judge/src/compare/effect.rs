@@ -33,7 +33,7 @@ pub(super) struct Effect {
 }
 
 impl Effect {
-    const UNKNOWN: Self = Self { log: 0.0, is_bounded: false };
+    pub(super) const UNKNOWN: Self = Self { log: 0.0, is_bounded: false };
 
     pub(super) fn bounded(log: f64) -> Self {
         Self { log, is_bounded: true }

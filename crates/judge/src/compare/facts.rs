@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use proofmark_model::{
-    CpuQuota, Difference, FactId, FactScope, Host, Measurement, NetworkPath, Pace, Probe, Run,
-    Unit, clean_excerpt, format_quantity, format_size,
+    CpuQuota, Difference, FactId, FactScope, Host, Measurement, NetworkPath, Probe, Run, Unit,
+    clean_excerpt, format_quantity, format_size,
 };
 
 use crate::words::counted;
@@ -22,10 +22,7 @@ pub(super) struct Fact {
 impl Fact {
     /// Returns true if it may change a result.
     pub(super) fn touches(&self, m: &Measurement) -> bool {
-        let info = m.subsystem.info();
-        // A thread that computes alone shares no core; memory is also near or far from it.
-        let alone = info.pace == Pace::Core && m.params.threads() < 2;
-        info.facts.contains(&self.scope) && !(self.scope == THREADS && alone)
+        m.subsystem.info().facts.contains(&self.scope)
     }
 }
 
@@ -34,7 +31,6 @@ pub(super) const COMPUTING: FactScope = FactScope::Cores;
 const MEMORY: FactScope = FactScope::Memory;
 const DISK: FactScope = FactScope::Storage;
 const NETWORK: FactScope = FactScope::Network;
-pub(super) const THREADS: FactScope = FactScope::Threads;
 pub(super) const NONE: FactScope = FactScope::Nothing;
 
 /// The facts that differ, the most important first.

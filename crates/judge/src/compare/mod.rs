@@ -11,6 +11,7 @@
 mod cause;
 mod circumstances;
 mod comparable;
+mod decide;
 mod effect;
 pub(crate) mod facts;
 mod instruction_sets;
@@ -27,18 +28,16 @@ mod sums;
 mod tests;
 
 use std::borrow::Cow;
-use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 use proofmark_model::{
     Better, COMPARISON_SCHEMA, Comparability, ComparedFigure, ComparedPoint, ComparedRow,
     Comparison, MainResult, Margin, Measurement, Number, Price, Run, Side, Subsystem, clean,
-    clean_excerpt, contradicts, margin_bounds,
+    clean_excerpt, margin_bounds,
 };
 
-use crate::words::counted;
-use cause::{Causes, Differing};
 use comparable::{Compared, Figured};
+use decide::Decided;
 use facts::Fact;
 pub use facts::changes;
 use margin::{Margins, Speed};
@@ -88,6 +87,8 @@ pub fn compare(a: Named, b: Named, options: Options) -> Comparison {
     let judged: Vec<(Pair, Result<Compared, String>)> = matched
         .pairs
         .into_iter()
+        // What neither run measured is no result.
+        .filter(Pair::has_figure)
         .map(|pair| {
             let compared = comparable::compared(runs, letters, &pair, &mut ranks);
             (pair, compared)
@@ -103,7 +104,10 @@ pub fn compare(a: Named, b: Named, options: Options) -> Comparison {
         pair => pair.in_a().map(std::ptr::from_ref),
     });
     let of_same_set = of_same_set.collect();
-    let judge = Judge { a, b, rows, of_same_set, names, margins, delivered_margins, facts: &facts };
+    let are_virtual = [a.run, b.run].iter().all(|run| run.host.is_virtual() == Some(true));
+    let facts = &facts;
+    let judge =
+        Judge { a, b, rows, of_same_set, names, margins, delivered_margins, facts, are_virtual };
     let points: Vec<ComparedPoint> =
         judged.into_iter().map(|(pair, compared)| judge.point(&pair, compared)).collect();
     let (a, b) = (side(a), side(b));
@@ -185,6 +189,8 @@ struct Judge<'a> {
     /// Margins of delivered figures next to another headline.
     delivered_margins: Margins,
     facts: &'a [Fact],
+    /// True if both machines are virtual.
+    are_virtual: bool,
 }
 
 impl Judge<'_> {
@@ -267,7 +273,8 @@ impl Judge<'_> {
         let (a, b, estimate) = (compared.a, compared.b, &figure.estimate);
         let share = margins.for_result(a, b, figure);
         let margin = Margin { share, is_given: margins.is_given() };
-        let (outcome, why) = self.decide(compared, figure, margin, margins.hidden(a, b, figure));
+        let hidden = margins.hidden(a, b, figure);
+        let Decided { outcome, why, by_hypervisor } = self.decide(compared, figure, margin, hidden);
         let compared = outcome != Comparability::NotComparable;
         let resolution = resolution(a.better, figure, share).filter(|_| compared);
         let compared_figure = ComparedFigure {
@@ -279,124 +286,14 @@ impl Judge<'_> {
             outcome,
         };
         let ends = estimate.ends;
-        JudgedFigure { kind: figure.kind, better: a.better, figure: compared_figure, ends, why }
-    }
-
-    /// Decides between faster, slower and neither, with the reason. The figure is not comparable if
-    /// too little is known, or if the share `hidden` was taken from both.
-    fn decide(
-        &self,
-        compared: &Compared,
-        figure: &Figured,
-        margin: Margin,
-        hidden: Option<f64>,
-    ) -> (Comparability, String) {
-        let (a, b, estimate) = (compared.a, compared.b, &figure.estimate);
-        let letters = [self.a.letter, self.b.letter];
-        let sides = [(letters[0], a), (letters[1], b)];
-        let Some([low, high]) = estimate.ends else {
-            let many = |m: &Measurement, n| match m.has_rounds() {
-                _ if m.trials.is_empty() => "only a figure".to_owned(),
-                true => counted(n, "round"),
-                false => counted(n, "trial"),
-            };
-            let ([of_a, of_b], [letter_a, letter_b]) = (figure.counts, letters);
-            let reason = format!(
-                "{} in {letter_a} and {} in {letter_b} are too few to judge",
-                many(a, of_a),
-                many(b, of_b)
-            );
-            return (Comparability::NotComparable, reason);
-        };
-        let beyond = beyond([low, high], margin.share);
-        if is_undecided(figure.value, [low, high], margin.share) {
-            return (Comparability::Undecided, reason::undecided(a, figure, [low, high]));
-        }
-        let Some(side) = beyond else {
-            return match hidden {
-                Some(taken) => (Comparability::NotComparable, reason::both_disturbed(taken)),
-                None => (
-                    Comparability::NoDifferenceShown,
-                    reason::within(a.better, estimate, [low, high], margin),
-                ),
-            };
-        };
-        let faster = side.is_gt() == (a.better == Better::Higher);
-        let (outcome, [worse, better]) = match faster {
-            true => (Comparability::Faster, sides),
-            false => (Comparability::Slower, [sides[1], sides[0]]),
-        };
-        let differing = Differing {
-            kind: figure.kind,
-            windows: figure.windows,
-            log: estimate.ratio.median.ln().abs(),
-        };
-        let causes = cause::find(worse, better, differing);
-        let mut reason = match compared.best_of_each && causes.named.is_empty() {
-            true => "the instruction sets differ".to_owned(),
-            false => self.explained(a, causes),
-        };
-        if estimate.ratio.ci95.is_none() {
-            reason = format!(
-                "no trial of one run lies within the other's range, but there is no \
-                              interval; {reason}"
-            );
-        }
-        (outcome, reason)
-    }
-
-    /// The cause, or a sentence that there is none, with what may explain it: facts that differ, and
-    /// causes that are too small.
-    fn explained(&self, m: &Measurement, causes: Causes) -> String {
-        if !causes.named.is_empty() {
-            return causes.named;
-        }
-        let facts: Vec<String> = self
-            .facts
-            .iter()
-            .filter(|f| f.touches(m))
-            .take(3)
-            .map(|Fact { difference: d, .. }| {
-                let (a, b) = (self.a.letter, self.b.letter);
-                format!("{} {} in {a}, {} in {b}", d.what, d.a, d.b)
-            })
-            .collect();
-        let small = causes.too_small.join("; ");
-        let mut text = match (small.is_empty(), facts.is_empty()) {
-            (true, true) => {
-                return "no finding and no fact about the machines explains it".to_owned();
-            }
-            (true, false) => "no finding explains it".to_owned(),
-            (false, _) => {
-                format!("no finding explains a difference of that size; smaller: {small}")
-            }
-        };
-        if !facts.is_empty() {
-            text += &format!("; differences between the machines: {}", facts.join("; "));
-        }
-        text
+        let (kind, better) = (figure.kind, a.better);
+        JudgedFigure { kind, better, figure: compared_figure, ends, why, by_hypervisor }
     }
 }
 
 /// A title or name without one of its parts, such as an instruction set.
 fn without_part(text: &str, part: &str) -> String {
     text.split(", ").filter(|one| *one != part).collect::<Vec<_>>().join(", ")
-}
-
-/// Returns true if the ratio of the figures contradicts the interval of their pairs. Two estimates
-/// that differ are no doubt where both lead to one conclusion.
-fn is_undecided(value: f64, ends: [f64; 2], margin: f64) -> bool {
-    contradicts(value, ends) && beyond(ends, margin) != beyond([value; 2], margin)
-}
-
-/// The side on which the whole of a range of ratios is beyond the margin; `None` if a part is not.
-fn beyond([low, high]: [f64; 2], margin: f64) -> Option<Ordering> {
-    let [least, most] = margin_bounds(margin);
-    match () {
-        () if low > most => Some(Ordering::Greater),
-        () if high < least => Some(Ordering::Less),
-        () => None,
-    }
 }
 
 /// Slowdown of B from which it would be reported as slower. The noise reaches from the ratio to the

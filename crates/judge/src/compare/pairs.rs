@@ -30,6 +30,14 @@ pub(super) struct Match {
 }
 
 impl<'a> Pair<'a> {
+    /// Returns true if one of the runs has a figure.
+    pub(super) fn has_figure(&self) -> bool {
+        match self {
+            Self::Both(a, b, _) => a.summary.is_some() || b.summary.is_some(),
+            Self::OnlyA(m) | Self::OnlyB(m) => m.summary.is_some(),
+        }
+    }
+
     /// The result of A.
     pub(super) fn in_a(&self) -> Option<&'a Measurement> {
         match *self {

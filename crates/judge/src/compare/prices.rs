@@ -9,8 +9,8 @@ use std::cmp::Ordering;
 
 use proofmark_model::{Better, Comparability, Measurement, PerPrice, Price};
 
+use super::decide::{beyond, is_undecided};
 use super::reason::JudgedFigure;
-use super::{beyond, is_undecided};
 
 /// The figures of both results per unit of money: delivered where both have it, else the headline.
 /// `None` without prices, for a time or a clock, and where the ratio could not be judged.

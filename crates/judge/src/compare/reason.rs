@@ -18,6 +18,8 @@ pub(super) struct JudgedFigure {
     pub(super) ends: Option<[f64; 2]>,
     /// The cause of a difference, or the reason why none is shown.
     pub(super) why: String,
+    /// True if a hypervisor's choice may be the cause of a difference.
+    pub(super) by_hypervisor: bool,
 }
 
 impl JudgedFigure {
@@ -52,12 +54,15 @@ impl JudgedFigure {
     }
 }
 
-/// The reason, with the figure that changed: the headline is that of the machine, delivered the
-/// run's share of it.
+/// The reason, with the figure that changed: the headline is that of the machine, unless its
+/// hypervisor may place it otherwise the next time; delivered is the run's share of it.
 pub(super) fn both(headline: &JudgedFigure, delivered: Option<&JudgedFigure>) -> String {
     let why = &headline.why;
     let Some(d) = delivered else { return why.clone() };
     let kind = headline.name();
+    let change = headline.change();
+    let of_machine =
+        if headline.by_hypervisor { change } else { format!("{change} (the machine)") };
     match (headline.differs(), d.differs()) {
         (false, false) if d.figure.outcome == Comparability::NoDifferenceShown => why.clone(),
         (false, false) => match headline.figure.outcome {
@@ -75,13 +80,20 @@ pub(super) fn both(headline: &JudgedFigure, delivered: Option<&JudgedFigure>) ->
                 Comparability::Undecided | Comparability::NotComparable => &*d.why,
                 outcome => outcome.as_str(),
             };
-            format!("{} (the machine): {why}; {}: {says}", headline.change(), d.name())
+            format!("{of_machine}: {why}; {}: {says}", d.name())
         }
         (true, true) if headline.changed_like(d) => {
-            format!("{} (the machine), and delivered with it: {why}", headline.change())
+            format!("{of_machine}, and delivered with it: {why}")
+        }
+        // A faster machine of which less was delivered is slower.
+        (true, true)
+            if [headline, d].map(|one| one.figure.outcome)
+                == [Comparability::Faster, Comparability::Slower] =>
+        {
+            format!("{}: {}; {of_machine}: {why}", d.change(), d.why)
         }
         (true, true) => {
-            format!("{} (the machine): {why}; {}: {}", headline.change(), d.change(), d.why)
+            format!("{of_machine}: {why}; {}: {}", d.change(), d.why)
         }
     }
 }

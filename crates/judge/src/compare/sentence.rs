@@ -1,16 +1,18 @@
 //! The comparison in one sentence: for each subsystem what B delivers of A.
 //!
 //! It is about the main results of A; of a run without any, about all. A ratio counts if both
-//! results are undoubted and the interval decides: it is beyond the margin, or wholly within it. Of
-//! others B is perhaps slower or faster, if the whole interval is on one side of 1; else a
-//! difference is possible, or they are undecided. Results that are suspect, invalid, missing or not
-//! comparable are left out, and counted. Each figure is that of a row: a time is not inverted.
+//! results are undoubted and a difference is shown: the interval is beyond the margin. Within the
+//! margin no difference is shown, however wide it is. Of others B is perhaps slower or faster, if
+//! the whole interval is on one side of 1; else a difference is possible, or they are undecided.
+//! Each subsystem has one place in the sentence, by the most that is said of it; the rest is in
+//! parentheses behind it. Results that are suspect, invalid, missing or not comparable are left out,
+//! and counted. Each figure is that of a row: a time is not inverted.
 
 use std::collections::BTreeSet;
 
 use proofmark_model::{
-    Better, Comparability, ComparedFigure, ComparedPoint, FigureKind, Leaning, Number, PerPrice,
-    Side, Subsystem, Toward, Verdict, and_list, clean_excerpt, counted,
+    Better, Comparability, ComparedPoint, FigureKind, Leaning, Number, Side, Subsystem, Toward,
+    Verdict, and_list, clean_excerpt, counted,
 };
 
 /// Most characters of the list of instruction sets.
@@ -50,43 +52,67 @@ pub(super) fn write(
 enum Said {
     /// The interval is beyond the margin: B / A, with the kind of the figure.
     Differs(f64, FigureKind),
-    /// The interval is within the margin.
-    Alike(f64, FigureKind),
     /// The interval reaches beyond the margin, and B is worse or better in all of it.
     Perhaps(Toward),
+    /// The interval is within the margin.
+    Alike,
+    Undecided,
     /// The interval contains 1 and reaches beyond the margin, or there is none.
     Possible,
-    Undecided,
     LeftOut,
 }
+
+/// What may be said of a subsystem without a difference, the most first.
+const WITHOUT_DIFFERENCE: [Said; 6] = [
+    Said::Perhaps(Toward::Slower),
+    Said::Perhaps(Toward::Faster),
+    Said::Alike,
+    Said::Undecided,
+    Said::Possible,
+    Said::LeftOut,
+];
 
 impl Said {
     fn read(p: &ComparedPoint) -> Self {
         let Some(headline) = p.headline.as_ref().filter(|_| why_left_out(p).is_none()) else {
             return Self::LeftOut;
         };
-        let headline_kind = p.figure.unwrap_or(FigureKind::Delivered);
-        let figures = match &p.delivered {
-            Some(d) => [(headline_kind, headline), (FigureKind::Delivered, d)],
-            None => [(headline_kind, headline); 2],
-        };
-        let [_, (last_kind, last)] = figures;
+        let mut figures = [headline].into_iter().chain(&p.delivered);
         match p.deciding() {
             _ if p.undecided() => Self::Undecided,
             Some((kind, figure)) if figure.outcome.differs() => Self::Differs(figure.value, kind),
-            _ if figures.iter().all(|(_, f)| is_within_margin(p, f)) => {
-                Self::Alike(last.value, last_kind)
+            _ if figures.all(|f| f.leaning(p.better).is_some_and(Leaning::is_within_margin)) => {
+                Self::Alike
             }
             _ => p.perhaps().map_or(Self::Possible, Self::Perhaps),
         }
     }
 
-    /// B / A, and the kind of its figure.
-    fn figure(self) -> Option<(f64, FigureKind)> {
-        match self {
-            Self::Differs(ratio, kind) | Self::Alike(ratio, kind) => Some((ratio, kind)),
-            _ => None,
+    /// What the ratio per unit of money says, which the figures may leave open.
+    fn read_price(p: &ComparedPoint) -> Self {
+        match p.per_price.as_ref().filter(|_| why_left_out(p).is_none()) {
+            None => Self::LeftOut,
+            Some(money) => match money.leaning() {
+                None => Self::Differs(money.value, money.figure),
+                Some(Leaning::Perhaps(toward)) => Self::Perhaps(toward),
+                Some(leaning) if leaning.is_within_margin() => Self::Alike,
+                Some(_) => Self::Possible,
+            },
         }
+    }
+
+    fn differs(&self) -> bool {
+        matches!(self, Self::Differs(..))
+    }
+
+    /// The words behind a subsystem of which more is said: `perhaps slower in 1`.
+    fn besides(self, n: usize) -> Option<String> {
+        Some(match self {
+            Self::Perhaps(toward) => format!("perhaps {} in {n}", toward.as_str()),
+            Self::Alike => format!("no difference shown in {n}"),
+            Self::Undecided => format!("{n} undecided"),
+            Self::Differs(..) | Self::Possible | Self::LeftOut => return None,
+        })
     }
 }
 
@@ -94,13 +120,39 @@ impl Said {
 struct Part<'a> {
     word: &'static str,
     said: Vec<(&'a ComparedPoint, Said)>,
+    /// What the suspect results show, which are left out: `2 suspect results are slower`.
+    suspects: Vec<String>,
 }
+
+/// A kind of range: the verb, true if it is of delivered figures, and what is better.
+type RangeKind = (&'static str, bool, Better);
+
+const RANGES: [RangeKind; 4] = [
+    ("delivers", true, Better::Higher),
+    ("reaches", false, Better::Higher),
+    ("takes", true, Better::Lower),
+    ("takes", false, Better::Lower),
+];
 
 impl<'a> Part<'a> {
     fn collect(subsystem: Subsystem, all: &[&'a ComparedPoint]) -> Option<Self> {
-        let here = all.iter().filter(|p| p.subsystem == subsystem);
-        let said: Vec<_> = here.map(|p| (*p, Said::read(p))).collect();
-        (!said.is_empty()).then(|| Self { word: subsystem.info().word, said })
+        let here = || all.iter().copied().filter(|p| p.subsystem == subsystem);
+        let said: Vec<_> = here().map(|p| (p, Said::read(p))).collect();
+        let suspects = [Comparability::Slower, Comparability::Faster].into_iter().filter_map(|o| {
+            let n = here().filter(|p| p.change() == o && why_left_out(p) == Some(SUSPECT)).count();
+            let is = if n == 1 { "is" } else { "are" };
+            let results = counted(n as u64, "suspect result");
+            (n > 0).then(|| format!("{results} {is} {}", o.as_str()))
+        });
+        let suspects = suspects.collect();
+        (!said.is_empty()).then(|| Self { word: subsystem.info().word, said, suspects })
+    }
+
+    /// What the rates say per unit of money; times and clocks have no such figure.
+    fn priced(&self) -> Self {
+        let rates = self.said.iter().map(|(p, _)| *p).filter(|p| is_rate(p));
+        let said = rates.map(|p| (p, Said::read_price(p))).collect();
+        Self { word: self.word, said, suspects: Vec::new() }
     }
 
     fn count(&self, is: impl Fn(&Said) -> bool) -> usize {
@@ -108,119 +160,114 @@ impl<'a> Part<'a> {
     }
 
     fn differs(&self) -> bool {
-        self.count(|said| matches!(said, Said::Differs(..))) > 0
+        self.count(Said::differs) > 0
     }
 
-    /// Returns `0.58 to 0.62 of A's CPU (2 of 3 results)`, of the rates or times whose figures are
-    /// delivered or not, if one of them differs. Of an undisturbed figure: `0.80 of A's undisturbed
-    /// CPU`; of a time: `1.50 of A's time in memory`.
-    fn range(&self, a: char, delivered: bool, better: Better) -> Option<String> {
-        let wanted = |kind| (kind == FigureKind::Delivered) == delivered;
-        let all = self.said.iter().filter(|(p, _)| p.better == better).map(|(_, said)| *said);
-        let all: Vec<Said> = all.filter(|s| s.figure().is_some_and(|f| wanted(f.1))).collect();
-        let ratios: Vec<f64> = all.iter().filter_map(|said| Some(said.figure()?.0)).collect();
-        let what = match (delivered, better) {
-            (true, Better::Higher) => "",
-            (false, Better::Higher) => "undisturbed ",
-            (true, Better::Lower) => "time in ",
-            (false, Better::Lower) => "undisturbed time in ",
+    /// The ratios that differ, of one kind.
+    fn ratios(&self, (_, delivered, better): RangeKind) -> Vec<f64> {
+        let here = self.said.iter().filter(|(p, _)| p.better == better);
+        let ratio = |(_, said): &(_, Said)| match said {
+            Said::Differs(ratio, kind) => {
+                Some(*ratio).filter(|_| (*kind == FigureKind::Delivered) == delivered)
+            }
+            _ => None,
         };
-        let any = all.iter().any(|said| matches!(said, Said::Differs(..)));
-        any.then(|| format!("{} of {a}'s {what}{}", range(&ratios), self.named(ratios.len())))
+        here.filter_map(ratio).collect()
     }
 
-    fn named(&self, counted: usize) -> String {
-        of_results(self.word, counted, self.said.len())
-    }
-
-    /// Returns true if that is said of it, and no result says more.
-    fn is_open(&self, said: Said) -> bool {
-        let more = self.count(|s| s.figure().is_some() || matches!(s, Said::Perhaps(_)));
-        let open = [Said::Undecided, Said::Possible];
-        let first = open.into_iter().find(|one| self.count(|s| s == one) > 0);
-        more == 0 && first.unwrap_or(Said::LeftOut) == said
-    }
-
-    /// Returns `network`, or `network (2 suspect results are slower)` where such are left out.
-    fn left_out(&self) -> String {
-        let of = |outcome: Comparability| {
-            let here = self
-                .said
-                .iter()
-                .filter(|(p, _)| p.change() == outcome && why_left_out(p) == Some(SUSPECT));
-            here.count()
+    /// Returns `0.58 to 0.62 of A's CPU (2 of 3 results)`, of the rates or times that differ by
+    /// delivered figures or by others. Of an undisturbed figure: `0.80 of A's undisturbed CPU`; of a
+    /// time: `1.50 of A's time in memory`. The first range has the rest that is said.
+    fn range(&self, a: char, kind: RangeKind) -> Option<String> {
+        let ratios = self.ratios(kind);
+        let what = match kind {
+            (_, true, Better::Higher) => "",
+            (_, false, Better::Higher) => "undisturbed ",
+            (_, true, Better::Lower) => "time in ",
+            (_, false, Better::Lower) => "undisturbed time in ",
         };
-        let each = [Comparability::Slower, Comparability::Faster].map(|o| (of(o), o.as_str()));
-        let each = each.into_iter().filter(|(n, _)| *n > 0).map(|(n, word)| {
-            let is = if n == 1 { "is" } else { "are" };
-            format!("{} {is} {word}", counted(n as u64, "suspect result"))
+        let first = RANGES.into_iter().find(|kind| !self.ratios(*kind).is_empty());
+        let named = self.named(ratios.len(), first == Some(kind), Said::differs);
+        (!ratios.is_empty()).then(|| format!("{} of {a}'s {what}{named}", range(&ratios)))
+    }
+
+    /// Returns `memory (2 of 3 results; perhaps slower in 1)`: how many say it, and with `rest` what
+    /// the others say.
+    fn named(&self, n: usize, rest: bool, is: impl Fn(&Said) -> bool) -> String {
+        let all = self.said.len();
+        let count = (n > 0 && n < all).then(|| format!("{n} of {all} results"));
+        let others = WITHOUT_DIFFERENCE.into_iter().filter(|said| !is(said)).filter_map(|said| {
+            let n = self.count(|one| *one == said);
+            said.besides(n).filter(|_| n > 0)
         });
-        match each.collect::<Vec<_>>().join(", ") {
+        let others = others.chain(self.suspects.iter().cloned()).filter(|_| rest);
+        match count.into_iter().chain(others).collect::<Vec<_>>().join("; ") {
             none if none.is_empty() => self.word.to_owned(),
-            some => format!("{} ({some})", self.word),
+            more => format!("{} ({more})", self.word),
         }
+    }
+
+    /// Returns the subsystem where that is the most that is said of it.
+    fn named_if(&self, said: Said) -> Option<String> {
+        let most = WITHOUT_DIFFERENCE.into_iter().find(|one| self.count(|s| s == one) > 0);
+        // A count of open results says nothing.
+        let n = match said {
+            Said::Perhaps(_) | Said::Alike => self.count(|s| *s == said),
+            _ => 0,
+        };
+        (!self.differs() && most == Some(said)).then(|| self.named(n, true, |s| *s == said))
     }
 }
 
-fn is_within_margin(p: &ComparedPoint, figure: &ComparedFigure) -> bool {
-    figure.leaning(p.better).is_some_and(Leaning::is_within_margin)
+/// The subsystems with a difference, by verb: `delivers 0.50 of A's CPU, and takes 2.0 of A's time
+/// in memory`.
+fn ranges(parts: &[Part], a: char) -> Option<String> {
+    let verbs = RANGES.map(|kind| {
+        let each = parts.iter().filter_map(|p| p.range(a, kind));
+        list(each).map(|all| format!("{} {all}", kind.0))
+    });
+    let verbs: Vec<String> = verbs.into_iter().flatten().collect();
+    (!verbs.is_empty()).then(|| verbs.join(", and "))
+}
+
+/// The subsystems of which that is the most that is said.
+fn list_of(parts: &[Part], said: Said) -> Option<String> {
+    list(parts.iter().filter_map(|p| p.named_if(said)))
 }
 
 /// Returns what B delivers and what it reaches undisturbed, where it does not differ, and where that
 /// is open.
 fn speeds(parts: &[Part], a: char, b: char) -> Option<String> {
-    let kinds = [
-        ("delivers", true, Better::Higher),
-        ("reaches", false, Better::Higher),
-        ("takes", true, Better::Lower),
-        ("takes", false, Better::Lower),
-    ];
-    let verbs = kinds.map(|(verb, delivered, better)| {
-        let each = parts.iter().filter_map(|p| p.range(a, delivered, better));
-        (verb, each.collect::<Vec<String>>())
-    });
-    let verbs = verbs.into_iter().filter(|(_, all)| !all.is_empty());
-    let verbs: Vec<String> =
-        verbs.map(|(verb, all)| format!("{verb} {}", and_list(&all))).collect();
-    let shown = (!verbs.is_empty()).then(|| format!("{b} {}", verbs.join(", and ")));
-    let alike = parts.iter().filter(|p| !p.differs()).filter_map(|p| {
-        let n = p.count(|said| said.figure().is_some());
-        (n > 0).then(|| p.named(n))
-    });
-    let perhaps = |toward| {
-        let said = Said::Perhaps(toward);
-        let each = parts.iter().filter_map(move |p| {
-            let n = p.count(|s| *s == said);
-            (n > 0).then(|| p.named(n))
-        });
-        list(each)
-    };
-    let open = |said| parts.iter().filter(move |p| p.is_open(said));
-    let words = |said| list(open(said).map(|p| p.word.to_owned()));
+    let shown = ranges(parts, a).map(|all| format!("{b} {all}"));
     // Each with the words around it as the first of the sentence, and as a later one.
     let between = format!("between {a} and {b} is shown in ");
     let none = format!("No difference {between}");
     let is_perhaps = |word| format!("{b} is perhaps {word} than {a} in ");
+    let of = |said| list_of(parts, said);
     let sentences: [(Option<String>, [&str; 2], [&str; 2]); 7] = [
         (shown, ["", ""], ["", ""]),
-        (list(alike), [&none, ""], ["no difference shown in ", ""]),
-        (perhaps(Toward::Slower), [&is_perhaps("slower"), ""], ["perhaps slower in ", ""]),
-        (perhaps(Toward::Faster), [&is_perhaps("faster"), ""], ["perhaps faster in ", ""]),
+        (of(Said::Alike), [&none, ""], ["no difference shown in ", ""]),
         (
-            words(Said::Possible),
+            of(Said::Perhaps(Toward::Slower)),
+            [&is_perhaps("slower"), ""],
+            ["perhaps slower in ", ""],
+        ),
+        (
+            of(Said::Perhaps(Toward::Faster)),
+            [&is_perhaps("faster"), ""],
+            ["perhaps faster in ", ""],
+        ),
+        (
+            of(Said::Possible),
             [&none, ", but one is possible"],
-            ["none shown in ", ", but possible"],
+            ["no difference shown in ", ", but one is possible"],
         ),
         (
-            words(Said::Undecided),
+            of(Said::Undecided),
             [&format!("Whether {a} or {b} is faster is undecided in "), ""],
-            ["", " undecided"],
+            ["undecided in ", ""],
         ),
-        (
-            list(open(Said::LeftOut).map(Part::left_out)),
-            ["No result counts in ", ""],
-            ["no result counts in ", ""],
-        ),
+        (of(Said::LeftOut), ["No result counts in ", ""], ["no result counts in ", ""]),
     ];
     let all = sentences.into_iter().filter_map(|(what, first, later)| Some((what?, first, later)));
     let texts: Vec<String> = all
@@ -238,76 +285,24 @@ fn list(each: impl Iterator<Item = String>) -> Option<String> {
     Some(and_list(each.collect::<Vec<_>>())).filter(|all| !all.is_empty())
 }
 
-/// Returns `per unit of money B delivers 1.4 of A's CPU, and is perhaps slower in memory`, of the
-/// rates that count: what the ratio per unit of money shows, which the figures may leave open. Times
-/// and clocks have no such figure.
+/// Returns `per unit of money B delivers 1.4 of A's CPU, is perhaps slower in memory, and shows no
+/// difference in disk`, of the rates that count.
 fn per_price(parts: &[Part], a: &Side, b: &Side) -> Option<String> {
     a.price.as_ref().and(b.price.as_ref())?;
-    let all: Vec<Priced> = parts.iter().map(Priced::collect).collect();
-    let decided: Vec<String> = all.iter().filter_map(|part| part.range(a.letter)).collect();
-    let is_delivered =
-        all.iter().flat_map(|part| part.decided()).all(|m| m.figure == FigureKind::Delivered);
-    let verb = if is_delivered { "delivers" } else { "has" };
-    let shown = (!decided.is_empty()).then(|| format!("{verb} {}", and_list(&decided)));
+    let parts: Vec<Part> = parts.iter().map(Part::priced).collect();
+    let shown = ranges(&parts, a.letter);
     let than = if shown.is_some() { String::new() } else { format!("than {} ", a.letter) };
     let perhaps = |toward: Toward| {
-        let places = list(all.iter().filter_map(|part| part.perhaps(toward)))?;
-        Some(format!("perhaps {} {than}in {places}", toward.as_str()))
+        let places = list_of(&parts, Said::Perhaps(toward))?;
+        Some(format!("is perhaps {} {than}in {places}", toward.as_str()))
     };
-    let perhaps = list([Toward::Slower, Toward::Faster].into_iter().filter_map(perhaps));
-    let perhaps = perhaps.map(|all| format!("is {all}"));
-    let says: Vec<String> = shown.into_iter().chain(perhaps).collect();
+    let alike = list_of(&parts, Said::Alike).map(|all| format!("shows no difference in {all}"));
+    let says = [shown, perhaps(Toward::Slower), perhaps(Toward::Faster), alike];
+    let says: Vec<String> = says.into_iter().flatten().collect();
     Some(match says.is_empty() {
         true => "nothing is decided per unit of money".to_owned(),
         false => format!("per unit of money {} {}", b.letter, says.join(", and ")),
     })
-}
-
-/// The rates of a subsystem that count, per unit of money.
-struct Priced<'a> {
-    word: &'static str,
-    /// Number of its rates, with those that do not count.
-    rates: usize,
-    figures: Vec<&'a PerPrice>,
-}
-
-impl<'a> Priced<'a> {
-    fn collect(part: &Part<'a>) -> Self {
-        let rates = || part.said.iter().map(|(p, _)| *p).filter(|p| is_rate(p));
-        let counted = rates().filter(|p| why_left_out(p).is_none());
-        let figures = counted.filter_map(|p| p.per_price.as_ref()).collect();
-        Self { word: part.word, rates: rates().count(), figures }
-    }
-
-    fn decided(&self) -> impl Iterator<Item = &'a PerPrice> {
-        self.figures.iter().copied().filter(|m| m.is_decided())
-    }
-
-    /// Returns `1.4 of A's CPU (1 of 2 results)`; `None` if none is decided.
-    fn range(&self, a: char) -> Option<String> {
-        let values: Vec<f64> = self.decided().map(|m| m.value).collect();
-        let named = self.named(values.len());
-        (!values.is_empty()).then(|| format!("{} of {a}'s {named}", range(&values)))
-    }
-
-    /// Returns `CPU (1 of 2 results)`, where results are perhaps slower or faster.
-    fn perhaps(&self, toward: Toward) -> Option<String> {
-        let is_perhaps = |m: &&&PerPrice| m.leaning() == Some(Leaning::Perhaps(toward));
-        let n = self.figures.iter().filter(is_perhaps).count();
-        (n > 0).then(|| self.named(n))
-    }
-
-    fn named(&self, counted: usize) -> String {
-        of_results(self.word, counted, self.rates)
-    }
-}
-
-/// Returns `memory`, or `memory (2 of 3 results)` where so many of them count.
-fn of_results(word: &str, counted: usize, all: usize) -> String {
-    match counted < all {
-        true => format!("{word} ({counted} of {all} results)"),
-        false => word.to_owned(),
-    }
 }
 
 /// Returns true if the result may have a figure per unit of money.

@@ -12,7 +12,8 @@ mod sentence;
 
 use proofmark_model::{
     Better, Comparability, ComparedPoint, Comparison, CpuPlacement, CpuQuota, Decision, Ending,
-    FigureKind, Finding, Measurement, Number, Param, Probe, Round, Run, Severity, Unit, Verdict,
+    FigureKind, Finding, Measurement, Number, Param, Probe, Round, Run, Severity, Subsystem, Unit,
+    Verdict,
 };
 use proptest::prelude::*;
 

@@ -59,8 +59,7 @@ const FIGURES: &Columns<Row> = &[
 ];
 
 fn value(p: &ComparedPoint, number: Option<&Number>) -> Cell {
-    let summary = number.map(|n| &n.summary);
-    summary.and_then(|s| s.figure(p.figure.unwrap_or(s.headline)).value).into()
+    number.and_then(|n| n.summary.figure(p.figure.unwrap_or(n.summary.headline)).value).into()
 }
 
 fn delivered(number: Option<&Number>) -> Cell {

@@ -118,7 +118,7 @@ impl Line {
     fn of_percentile(p: &ComparedPercentile) -> Self {
         let scale = Scale::for_largest([p.a, p.b], Unit::Second);
         Self {
-            title: format!("{BELOW}{} of single operations", clean(&p.percentile)),
+            title: format!("{BELOW}{} of operations", clean(&p.percentile)),
             a: scale.with_label(p.a),
             b: scale.number(p.b),
             ratio: Some(format_factor(p.value)),

@@ -105,7 +105,8 @@ mod tests {
 
     /// `cpu.flops` on so many threads, with a price of that figure.
     fn point(threads: u64, figure: FigureKind) -> ComparedPoint {
-        let number = || Some(Number { summary: testing::summary(1e9), verdict: Verdict::Valid });
+        let summary = || testing::summary(1e9);
+        let number = || Some(Number { summary: summary(), verdict: Verdict::Valid });
         ComparedPoint {
             workload: "cpu.flops".into(),
             name: String::new(),

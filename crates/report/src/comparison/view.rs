@@ -325,7 +325,8 @@ const METHOD: [&str; 5] = [
      The smallest detectable slowdown is that of the median result, for each of the figures.",
     "Verdicts. Suspect results are compared, and their findings are reported as the cause. Invalid \
      results are not compared. The first sentence is about the main results that are neither. It \
-     gives the range of the ratios B / A whose intervals decide: they are beyond the margin, or \
-     wholly within it. B is perhaps slower where the whole interval is on one side of 1, but not \
-     beyond the margin. A cause is named only if its size can explain the difference.",
+     gives the range of the ratios B / A that differ: their whole intervals are beyond the margin. \
+     Within the margin no difference is shown, however wide it is. B is perhaps slower where the \
+     whole interval is on one side of 1, but not beyond the margin. A cause is named only if its \
+     size can explain the difference.",
 ];

@@ -73,8 +73,8 @@ pub fn columns(p: &ComparedPoint, figure: Option<FigureKind>) -> [Option<String>
 const FAR: f64 = 0.1;
 
 fn value(n: &Option<Number>, figure: Option<FigureKind>) -> Option<f64> {
-    let summary = &n.as_ref()?.summary;
-    summary.figure(figure.unwrap_or(summary.headline)).value
+    let n = n.as_ref()?;
+    n.summary.figure(figure.unwrap_or(n.summary.headline)).value
 }
 
 /// Puts the sign of a verdict before a figure, unless the result is valid.
@@ -105,7 +105,7 @@ fn scale(p: &ComparedPoint, values: impl Iterator<Item = f64>) -> Scale {
     Scale::for_result(values, p.unit, (p.subsystem, p.random), &p.params)
 }
 
-/// Returns the name of the compared figure, where it is not A's headline.
+/// Returns the name of the compared figure, where it is not the one that A's first screen lists.
 pub fn other_figure(p: &ComparedPoint) -> Option<&'static str> {
     let (figure, a) = (p.figure?, p.a.as_ref()?);
     (figure != a.summary.headline).then(|| figure.as_str())

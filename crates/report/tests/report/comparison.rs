@@ -18,7 +18,8 @@ use proofmark_report::check::Check;
 use proofmark_report::comparison::{self, ComparisonOptions, json};
 
 fn number(median: f64, verdict: Verdict) -> Option<Number> {
-    Some(Number { summary: summary(median), verdict })
+    let summary = summary(median);
+    Some(Number { summary, verdict })
 }
 
 fn side(letter: char, name: &str) -> Side {

@@ -385,3 +385,40 @@ fn of_a_time_less_is_better_and_it_is_called_a_latency() {
     assert_eq!(p.change(), Slower);
     assert!(p.reason.contains("delivered latency is 137.5 % higher (worse): "), "{}", p.reason);
 }
+
+#[test]
+fn a_faster_machine_that_delivers_less_is_slower_first() {
+    let p = one(
+        super::sentence::undisturbed(1.0, [0.9; 2]),
+        super::sentence::undisturbed(1.5, [0.3; 2]),
+    );
+    assert_eq!((p.outcome(), p.change()), (Faster, Slower));
+    assert!(p.reason.starts_with("delivered is 50.0 % lower: "), "{}", p.reason);
+    assert!(p.reason.contains("; attainable is 50.0 % higher (the machine): "), "{}", p.reason);
+}
+
+#[test]
+fn complete_solves_are_compared_by_the_figure_of_the_first_screen() {
+    let solves = |factor: f64| {
+        let mut m = linpack(500, 2);
+        for (i, t) in m.trials.iter_mut().enumerate() {
+            t.value *= factor;
+            // Half of all solves take twice the time.
+            t.value /= if i % 2 == 0 { 1.0 } else { 2.0 };
+            t.seconds = t.work / t.value;
+        }
+        m.summary = proofmark_model::summarise_trials(
+            proofmark_model::Cut::Whole,
+            m.unit,
+            &m.trials,
+            false,
+        );
+        m
+    };
+    let (a, b) = (solves(1.0), solves(0.5));
+    let s = a.summary.clone().unwrap();
+    assert_ne!(s.delivered.value, s.typical.value);
+    assert_eq!(s.headline, FigureKind::Delivered);
+    let p = one(a, b);
+    assert_eq!((p.figure, p.delivered.is_none()), (Some(FigureKind::Delivered), true));
+}

@@ -61,3 +61,18 @@ fn a_result_is_named_by_its_distinguishing_parameters_and_its_io_path() {
     assert!(cached.contains("buffered, warm cache"), "no cache passes for a disk: {cached}");
     assert!(name("network.tcp.stream").starts_with("loopback"), "{}", name("network.tcp.stream"));
 }
+
+#[test]
+fn what_neither_run_measured_is_no_result() {
+    let missing = |m: Measurement| Measurement { trials: Vec::new(), summary: None, ..m };
+    let a =
+        run(vec![flops(1), missing(iops(1)), missing(stream("triad", 1)), missing(rand_read(1))]);
+    let b = run(vec![flops(1), missing(iops(1)), rand_read(1), missing(tcp(1, "loopback"))]);
+    let c = compared(&a, &b);
+    let names: Vec<&str> = c.points.iter().map(|p| p.workload.as_str()).collect();
+    assert_eq!(names, ["cpu.flops", "disk.rand_read"]);
+    let sums = |s: Subsystem| c.subsystems.iter().find(|one| one.subsystem == s);
+    assert_eq!(sums(Subsystem::Cpu).unwrap().not_comparable, 0);
+    assert_eq!(sums(Subsystem::Disk).unwrap().not_comparable, 1);
+    assert_eq!((sums(Subsystem::Memory), sums(Subsystem::Network)), (None, None));
+}

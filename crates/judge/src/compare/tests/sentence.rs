@@ -27,9 +27,10 @@ fn the_sentence_has_a_range_for_each_subsystem() {
         sentence(a(), a()),
         "No difference between A and B is shown in CPU, memory, disk and network."
     );
-    // A result that does not differ belongs to the range; 1.0 is none of A's faster CPU.
+    // A result that does not differ has no place in the range.
     let text = sentence(a(), machine([3.0, 1.0, 1.0, 1.0, 1.0]));
-    assert!(text.starts_with("B delivers 1.00 to 3.0 of A's CPU; "), "{text}");
+    let says = "B delivers 3.0 of A's CPU (1 of 2 results; no difference shown in 1); ";
+    assert!(text.starts_with(says), "{text}");
     // A time has the figure of its row: half the latency is no rate of 2.
     let time = |s: f64| vec![latency(1 << 20, s)];
     assert_eq!(sentence(time(5e-9), time(2.5e-9)), "B takes 0.50 of A's time in memory.");
@@ -51,8 +52,8 @@ fn what_does_not_count_is_left_out_and_counted() {
     (b[3].trials, b[3].summary) = (Vec::new(), None);
     assert_eq!(
         sentence(a(), b.clone()),
-        "B delivers 0.50 of A's CPU (1 of 2 results) and 0.50 of A's network; no result counts \
-         in memory and disk; 3 of 5 results are left out: 1 suspect, 1 invalid and 1 missing."
+        "B delivers 0.50 of A's CPU (1 of 2 results; 1 suspect result is slower) and 0.50 of A's \
+         network; no result counts in memory and disk; 3 of 5 results are left out: 1 suspect, 1 invalid and 1 missing."
     );
     // It counts on either side, and once.
     let mut a = a();
@@ -63,6 +64,29 @@ fn what_does_not_count_is_left_out_and_counted() {
     let text = "No result counts in CPU (1 suspect result is slower); 2 of 2 results are left out: \
                 2 suspect.";
     assert_eq!(sentence(a, b), text);
+}
+
+#[test]
+fn suspect_results_that_differ_are_said_wherever_their_subsystem_is() {
+    let disk = |of_read: Measurement| {
+        let commit = |factor| suspect(scaled(rand_read(4), factor), "steal", 0.5);
+        let first = of_read.clone();
+        (vec![first, commit(1.0)], vec![of_read, commit(0.07)])
+    };
+    let alike = disk(rand_read(1));
+    let text = "No difference between A and B is shown in disk (1 of 2 results; 1 suspect result is \
+                slower); 1 of 2 results is left out: 1 suspect.";
+    assert_eq!(sentence(alike.0, alike.1), text);
+    let mut few = rand_read(1);
+    few.trials.truncate(3);
+    let open = disk(few);
+    let text = "No difference between A and B is shown in disk (1 suspect result is slower), but one is \
+                possible; 1 of 2 results is left out: 1 suspect.";
+    assert_eq!(sentence(open.0, open.1), text);
+    let (a, mut b) = disk(rand_read(1));
+    b[0] = scaled(rand_read(1), 0.5);
+    let text = "B delivers 0.50 of A's disk (1 of 2 results; 1 suspect result is slower); ";
+    assert!(sentence(a, b).starts_with(text));
 }
 
 /// Trials from 0.7 to 1.3 times `factor`, in another order: the interval of a ratio is wide.
@@ -118,9 +142,12 @@ fn a_result_that_is_lower_in_all_of_its_interval_is_perhaps_slower() {
     let both = |m: &Measurement| vec![m.clone(), iops(1)];
     let text = "B is perhaps slower than A in CPU.";
     assert_eq!(sentence(vec![a.clone()], vec![b.clone()]), text);
-    let text = "No difference between A and B is shown in CPU (1 of 2 results); perhaps slower in CPU \
-                (1 of 2 results).";
+    let text = "B is perhaps slower than A in CPU (1 of 2 results; no difference shown in 1).";
     assert_eq!(sentence(both(&a), both(&b)), text);
+    // A subsystem that is faster in one result is not called so alone.
+    let faster = |m: &Measurement| vec![m.clone(), scaled(iops(1), 2.0)];
+    let text = "B delivers 2.0 of A's CPU (1 of 2 results; perhaps slower in 1).";
+    assert_eq!(sentence(both(&a), faster(&b)), text);
     let text = "B is perhaps faster than A in CPU.";
     assert_eq!(sentence(vec![b], vec![a]), text);
     // Of a time, more is worse.

@@ -4,7 +4,7 @@
 use std::cmp::Reverse;
 
 use proofmark_model::{
-    CpuPlacement, FigureKind, Measurement, Run, Subsystem, TimeCause, counted, placement_words,
+    FigureKind, Measurement, Run, Subsystem, TimeCause, counted, placement_words,
 };
 use serde::Serialize;
 
@@ -139,8 +139,7 @@ fn limits(rows: &[Row]) -> Option<String> {
 fn placements(rows: &[Row]) -> Option<String> {
     let mut places: Vec<(Vec<&str>, String, Vec<String>)> = Vec::new();
     for (m, row) in rows {
-        let is_known = |p: &CpuPlacement| p.round_trip_s.is_some() || p.figure.is_some();
-        let known = m.cpu_placements.iter().filter(|p| is_known(p));
+        let known = m.cpu_placements.iter().filter(|p| p.is_known());
         let names: Vec<&str> = known.map(|p| p.name.as_str()).collect();
         if names.is_empty() || m.subsystem != Subsystem::Memory || m.params.threads() < 2 {
             continue;

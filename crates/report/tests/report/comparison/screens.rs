@@ -178,7 +178,7 @@ fn percentiles_of_single_operations_have_rows_that_are_not_judged() {
     c.points.last_mut().unwrap().percentiles =
         vec![of("p50", 1e-4, 1.1e-4), of("p99", 1.503e-3, 84.15e-3)];
     let text = terminal(&c, false, &wide(120));
-    let row = text.lines().find(|l| l.starts_with("  p99 of single operations")).unwrap();
+    let row = text.lines().find(|l| l.starts_with("  p99 of operations")).unwrap();
     for part in ["1.503 ms", "84.15", "56.0", "not judged"] {
         assert!(row.contains(part), "{part} is not in {row}");
     }
@@ -201,7 +201,7 @@ fn a_page_has_labels_and_reasons_below_its_tables_and_every_row_has_its_digits()
     let below = vec![ComparedPercentile { percentile: "p99".into(), a: 1.0, b: 2.0, value: 2.0 }];
     c.points[0].percentiles = below;
     let page = html(&c).unwrap();
-    assert!(page.contains("<span class=\"below\">  p99 of single operations</span>"), "{page}");
+    assert!(page.contains("<span class=\"below\">  p99 of operations</span>"), "{page}");
     assert!(!page.contains(">reason<"), "no column of long texts");
     assert!(page.contains(">Reasons<") && page.contains("in B a limit is near"), "{page}");
     // 62.53 MB/s next to 7.135 GB/s is no 0.063.
