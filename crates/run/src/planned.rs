@@ -39,6 +39,8 @@ pub struct PlannedTools {
     pub missing: BTreeMap<usize, NoReference>,
     /// Maximum total seconds of all pairs; `None`: no limit.
     pub most_s: Option<f64>,
+    /// Seconds of the time limit that the tools keep, whatever else takes longer than estimated.
+    pub kept_s: f64,
     /// True if the request or the profile names tools.
     pub are_named: bool,
 }

@@ -41,6 +41,7 @@ struct Lab {
     /// Indices of the configurations that each tool repeats, and how often.
     pairs: Vec<(usize, u32)>,
     most_s: Option<f64>,
+    kept_s: f64,
     deadline: Option<Deadline>,
     script: Script,
     disk: Disk,
@@ -60,6 +61,7 @@ impl Lab {
             tools: vec!["fake"],
             pairs: Vec::new(),
             most_s: None,
+            kept_s: 0.0,
             deadline: None,
             disk: Disk::default(),
             runner: FakeRunner::new(&script, 10.0),
@@ -95,6 +97,7 @@ impl Lab {
             installed: self.tools.iter().map(|t| ((*t).to_owned(), installed())).collect(),
             missing: (0..self.points.len()).map(|place| (place, none("not asked for"))).collect(),
             most_s: self.most_s,
+            kept_s: self.kept_s,
         };
         let print_line = |line: &str| self.lines.borrow_mut().push(line.to_owned());
         let means = Means {
@@ -188,7 +191,7 @@ fn a_worker_that_crashes_costs_its_point_alone() {
     assert_eq!(crashed.verdict, Verdict::Invalid);
     assert!(found(crashed, "crashed").is_some() && found(other, "crashed").is_none());
     assert_eq!(lab.tools_ran(), 0, "there is nothing to compare");
-    assert_eq!(crashed.missing["references"], "fake: it did not run");
+    assert_eq!(crashed.missing["references"], "fake: the configuration has no result");
 }
 
 #[test]
@@ -291,10 +294,17 @@ fn the_time_that_a_user_allows_the_tools_is_kept_to() {
     let run = lab.run();
     assert_eq!(lab.tools_ran(), 3);
     let message = |place: usize| {
-        found(&run.measurements[place], "reference.failed").unwrap().message.as_str()
+        assert!(found(&run.measurements[place], "reference.failed").is_none());
+        found(&run.measurements[place], "reference.time").unwrap().message.as_str()
     };
-    let why = "fake failed: the reference tools' time is used up (--budget)";
-    assert_eq!([message(0), message(1)], [why; 2]);
+    let why = "pairs with fake: the time limit left no time for a pair of about 13 s";
+    assert_eq!([message(0), message(1)], [format!("3 of 5 {why}"), format!("0 of 5 {why}")]);
+    // No pair begins for which there is no time, and the end of each tool is announced.
+    let pairs = lab.seen.0.iter().filter(|(event, _)| event.starts_with("Pair"));
+    let pairs: Vec<&str> = pairs.map(|(event, _)| event.as_str()).collect();
+    let begun = [1, 2, 3].map(|turn| format!("Pair {turn} of 5 with fake"));
+    let ended = [3, 0].map(|taken| format!("Paired {{ taken: {taken}, of: 5, tool: \"fake\" }}"));
+    assert_eq!(pairs, [begun.as_slice(), ended.as_slice()].concat());
     assert_eq!(run.measurements[0].references[0].trials.len(), 3);
 }
 
@@ -311,8 +321,71 @@ fn a_tool_that_overruns_takes_no_time_from_later_results() {
     assert_eq!(trials(&run), [3, 3, 3]);
     assert!(lab.script.clock.now() <= 99.0, "{} s", lab.script.clock.now());
     assert!((1..3).contains(&lab.tools_ran()), "{}", lab.tools_ran());
-    let why = &found(&run.measurements[1], "reference.failed").unwrap().message;
-    assert_eq!(why, "fake failed: the time limit leaves no time for it (--budget)");
+    let finding = found(&run.measurements[1], "reference.time").unwrap();
+    let why = "0 of 3 pairs with fake: the time limit left no time for a pair of about 43 s";
+    assert_eq!(finding.message, why);
+    assert!(run.measurements[1].missing["references.fake"].ends_with("of about 43 s"));
+}
+
+/// Two results with pairs of 13 s, then 40 that take three times as long as estimated.
+fn slow_with_tools(kept_s: f64) -> (Lab, Run) {
+    let mut lab = Lab::new(|_, _| Ok(100.0));
+    lab.points = (1..=42).map(|threads| point("test.time", threads)).collect();
+    lab.policy.trial_s = 1.0;
+    lab.pairs = vec![(0, 2), (40, 1)];
+    (lab.policy.budget_s, lab.kept_s) = (Some(200.0), kept_s);
+    lab.deadline = Some(Deadline { ahead_s: 0.0, ranks: (0..42).collect() });
+    lab.deadline.as_mut().unwrap().ranks.swap(1, 40);
+    let run = lab.run();
+    assert!(lab.script.clock.now() <= 202.0, "{} s", lab.script.clock.now());
+    (lab, run)
+}
+
+#[test]
+fn named_tools_keep_their_time_though_the_machine_is_slower_than_estimated() {
+    let (lab, run) = slow_with_tools(50.0);
+    assert_eq!(lab.tools_ran(), 3);
+    assert!([0, 40].iter().all(|place| run.measurements[*place].references.len() == 1));
+    assert!(run.measurements.iter().any(|m| m.trials.is_empty()), "others give way");
+    let (lab, run) = slow_with_tools(0.0);
+    assert_eq!(lab.tools_ran(), 0, "those that nobody named keep nothing");
+    assert!(found(&run.measurements[0], "reference.time").is_some());
+}
+
+#[test]
+fn what_remains_goes_to_the_tools_before_what_the_plan_left_out() {
+    let mut lab = Lab::new(|_, _| Ok(100.0));
+    let all: Vec<Point> = (1..=8).map(|threads| point("test.null", threads)).collect();
+    (lab.points, lab.left_out) = (all[..2].to_vec(), all[2..].to_vec());
+    lab.pairs = vec![(0, 2)];
+    lab.policy.trial_s = 1.0;
+    // The tools' own time holds one pair of 13 s.
+    (lab.policy.budget_s, lab.most_s) = (Some(60.0), Some(20.0));
+    lab.deadline = Some(Deadline { ahead_s: 0.0, ranks: (0..8).collect() });
+    let run = lab.run();
+    assert_eq!(
+        run.measurements[0].references[0].trials.len(),
+        2,
+        "{:?}",
+        run.measurements[0].missing
+    );
+    assert!(found(&run.measurements[0], "reference.time").is_none());
+    assert!(run.measurements.len() > 2, "then the others");
+    let acts = lab.script.log.borrow();
+    let last_tool = acts.iter().rposition(|act| matches!(act, Act::Tool(_))).unwrap();
+    assert!(acts[..last_tool].iter().all(|act| !matches!(act, Act::Launch(3..))));
+    let paired: Vec<_> =
+        lab.seen.0.iter().filter(|(event, _)| event.starts_with("Paired")).collect();
+    assert_eq!(paired.len(), 1, "{paired:?}");
+}
+
+#[test]
+fn a_tool_whose_program_is_not_found_is_named() {
+    let mut lab = Lab::new(|_, _| Ok(100.0));
+    lab.pairs = vec![(0, 2)];
+    lab.tools = vec!["fake", "absent"];
+    let run = lab.run();
+    assert_eq!(run.measurements[0].missing["references.absent"], "its program was not found");
 }
 
 #[test]

@@ -20,6 +20,7 @@ pub(super) use leave_out::{describe, leave_out, leave_out_under_quota};
 pub(crate) use leave_out::{finding as left_out_finding, words};
 pub(super) use quota::shorten_rounds as shorten_rounds_under_quota;
 use sufficient::Budgets;
+pub(super) use tools::kept_part;
 
 /// Id, title and meaning of the findings of a budget.
 pub const FINDINGS: &[(&str, &str, &str)] = &[

@@ -58,6 +58,7 @@ impl TimeLimit<'_> {
             return planned;
         }
         planned.tools.most_s = Some(tools_s(&planned.plan));
+        planned.tools.kept_s = budget::kept_part(&planned) * budget_s;
         let mut ranks = rank::ranks(&planned);
         ranks.extend(ranks.len()..ranks.len() + planned.plan.left_out.len());
         planned.ranks = Some(ranks);
