@@ -325,6 +325,8 @@ fn a_tool_that_overruns_takes_no_time_from_later_results() {
     let why = "0 of 3 pairs with fake: the time limit left no time for a pair of about 43 s";
     assert_eq!(finding.message, why);
     assert!(run.measurements[1].missing["references.fake"].ends_with("of about 43 s"));
+    let ended = lab.seen.0.iter().filter(|(event, _)| event.starts_with("Paired"));
+    assert_eq!(ended.count(), 2, "each is announced once: {:?}", lab.seen.0);
 }
 
 /// Two results with pairs of 13 s, then 40 that take three times as long as estimated.

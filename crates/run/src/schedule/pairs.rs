@@ -41,7 +41,12 @@ impl State<'_, '_, '_> {
         self.away_s += self.means.clock.now() - begun;
         self.pairs.describe(place, &mut self.measurements[place]);
         let is_last = self.limit.is_none() || self.is_last_chance || self.stopped().is_some();
-        for event in self.pairs.ended(place, is_last) {
+        self.announce_ended(place, is_last);
+    }
+
+    /// Announces the tools that run no more; those without time only if `all`.
+    fn announce_ended(&mut self, place: usize, all: bool) {
+        for event in self.pairs.ended(place, all) {
             self.notify(event, place);
         }
     }
@@ -49,7 +54,10 @@ impl State<'_, '_, '_> {
     /// Takes the pairs for which there was no time, in the time that remains.
     pub(super) fn take_waiting_pairs(&mut self) {
         if self.limit.is_some() {
-            self.pairs.reopen().into_iter().for_each(|place| self.take_pairs(place));
+            for place in self.pairs.reopen() {
+                self.take_pairs(place);
+                self.announce_ended(place, true);
+            }
         }
     }
 
