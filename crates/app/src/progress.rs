@@ -163,10 +163,13 @@ impl Observer for &Progress {
                 let title = self.title(step.place);
                 let pair = format!("pair {turn} of {of} with {tool}: {title}");
                 self.bar.set_message(shown(&pair));
-                if matches!(self.lines, Lines::Plain) && turn == 1 {
-                    say(&format!("{} with {tool}: {title}", counted(of as u64, "pair")));
-                }
             }
+            Event::Paired { taken, of, tool } if matches!(self.lines, Lines::Plain) => {
+                let part = if taken < of { format!("{taken} of ") } else { String::new() };
+                let pairs = counted(of as u64, "pair");
+                say(&format!("{part}{pairs} with {tool}: {}", self.title(step.place)));
+            }
+            Event::Paired { .. } => {}
             Event::SetUp | Event::Warm | Event::Trial | Event::Done => {
                 self.step(step);
             }

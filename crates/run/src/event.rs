@@ -30,6 +30,15 @@ pub enum Event<'a> {
         /// Id of the tool.
         tool: &'static str,
     },
+    /// A tool runs no more for the configuration.
+    Paired {
+        /// Number of the pairs that were taken.
+        taken: usize,
+        /// Number of the planned pairs.
+        of: usize,
+        /// Id of the tool.
+        tool: &'static str,
+    },
 }
 
 /// A step of a run.

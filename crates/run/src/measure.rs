@@ -6,7 +6,7 @@ use proofmark_model::{
 
 use crate::event::Observer;
 use crate::pairs::Pairs;
-use crate::plan::{ADVICE, BUDGET, left_out_finding, titles, typed, words};
+use crate::plan::{ADVICE, BUDGET, left_out_finding, titles, words};
 use crate::planned::PlannedTools;
 use crate::record::Recorder;
 use crate::schedule;
@@ -35,7 +35,8 @@ pub fn measure(
     run
 }
 
-/// Names what the time limit left out during the run, and the budget that holds it as well.
+/// Names what the time limit left out during the run, and the time that it needs at the run's pace. The
+/// budget that holds it as well is not known: a plan does not know the pace.
 fn left_out(run: &RawRun) -> Option<Finding> {
     // A run that was stopped lacks results: their places are those of the plan.
     let place = |m: &RawMeasurement| run.plan.points.iter().position(|p| *p == m.point());
@@ -48,11 +49,11 @@ fn left_out(run: &RawRun) -> Option<Finding> {
     let budget_s = run.plan.policy.budget_s.filter(|_| !places.is_empty())?;
     let titles = titles(&run.plan, usable_cpus(run));
     let message = format!(
-        "this machine is slower than estimated, so the limit of {} left no time for {}; --budget {} \
-         takes all of it",
+        "this machine is slower than estimated, so the limit of {} left no time for {} \
+         (about {} in all)",
         format_seconds(budget_s),
         words(&titles, &places),
-        typed(budget_s + seconds.iter().sum::<f64>())
+        format_seconds(seconds.iter().sum())
     );
     Some(Finding::new(BUDGET, Severity::Note, message, ADVICE))
 }

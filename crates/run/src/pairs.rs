@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use proofmark_model::{
     Finding, First, Params, Plan, RawMeasurement, RawReference, Severity, Trial, fnv1a,
+    format_seconds,
 };
 use proofmark_reference::{Installed, Tool};
 
@@ -13,20 +14,32 @@ use crate::registry::find;
 use crate::tool::{ToolRunner, ToolSession, ToolTask};
 
 /// Id, title and meaning of the findings about a tool.
-pub const FINDINGS: &[(&str, &str, &str)] = &[(
-    FAILED,
-    "A reference tool failed",
-    "A reference tool did not start, ended with an error, took far too long, or printed no figure \
-    for the work. Its earlier runs are kept; proofmark's own result is unchanged. Run the command \
-    by hand to see more.",
-)];
+pub const FINDINGS: &[(&str, &str, &str)] = &[
+    (
+        FAILED,
+        "A reference tool failed",
+        "A reference tool did not start, ended with an error, took far too long, or printed no figure \
+        for the work. Its earlier runs are kept; proofmark's own result is unchanged. Run the command \
+        by hand to see more.",
+    ),
+    (
+        NO_TIME,
+        "Fewer pairs with a reference tool than planned",
+        "The time limit left no time for all planned pairs. Tools that the request or the profile \
+        names keep a quarter of the budget, and what remains in the end goes to them before \
+        configurations that the plan left out. Raise --budget, or name fewer tools or workloads.",
+    ),
+];
 const FAILED: &str = "reference.failed";
+const NO_TIME: &str = "reference.time";
 
 /// The pairs of a run.
 pub struct Pairs<'a> {
     runner: &'a dyn ToolRunner,
     /// Total seconds of pairs after which none begins; `None`: no limit.
     most_s: Option<f64>,
+    /// Seconds of the budget that named tools keep.
+    kept_s: f64,
     spent_s: f64,
     /// Planned seconds of the pairs so far.
     due_s: f64,
@@ -51,7 +64,19 @@ struct Repetition {
     params: Params,
     version: Option<String>,
     command: Option<String>,
-    failed: Option<String>,
+    /// Why it runs no more; `None`: it may run.
+    end: Option<End>,
+    /// True once its end was announced.
+    is_announced: bool,
+}
+
+/// Why a tool runs no more.
+enum End {
+    Failed(String),
+    /// There was no time for a pair of so many seconds. It may run in the time that remains in the end.
+    NoTime(f64),
+    /// There is nothing to compare.
+    NoTrials,
 }
 
 impl<'a> Pairs<'a> {
@@ -62,17 +87,21 @@ impl<'a> Pairs<'a> {
         find: &dyn Fn(&str) -> Option<&'static dyn Tool>,
         runner: &'a dyn ToolRunner,
     ) -> Self {
-        let PlannedTools { installed, missing, most_s, .. } = planned;
-        let mut pairs =
-            Self { runner, most_s, spent_s: 0.0, due_s: 0.0, tools: BTreeMap::new(), missing };
+        let PlannedTools { installed, missing, most_s, kept_s, .. } = planned;
+        let tools = BTreeMap::new();
+        let mut pairs = Self { runner, most_s, kept_s, spent_s: 0.0, due_s: 0.0, tools, missing };
         for place in 0..plan.left_out.len() {
             let why = "the time limit left it out at first".to_owned();
             let none = NoReference { refused: Vec::new(), why };
             pairs.missing.insert(plan.points.len() + place, none);
         }
         for (name, points) in &plan.references {
-            let Some((tool, installed)) = find(name).zip(installed.get(name)) else { continue };
             for r in points {
+                let Some((tool, installed)) = find(name).zip(installed.get(name)) else {
+                    let why = (name.clone(), "its program was not found".to_owned());
+                    pairs.missing.entry(r.point).or_default().refused.push(why);
+                    continue;
+                };
                 pairs.tools.entry(r.point).or_default().push(Repetition {
                     tool,
                     installed: installed.clone(),
@@ -84,7 +113,8 @@ impl<'a> Pairs<'a> {
                     params: Params::default(),
                     version: None,
                     command: None,
-                    failed: None,
+                    end: None,
+                    is_announced: false,
                 });
             }
         }
@@ -117,21 +147,75 @@ impl<'a> Pairs<'a> {
         first.copied().unwrap_or(First::Proofmark)
     }
 
-    /// Returns the event of a pair that begins; `None` if its tool has failed.
+    /// True if this pair is still to be taken.
+    pub(crate) fn is_open(&self, place: usize, which: usize, turn: usize) -> bool {
+        self.at(place).get(which).is_some_and(|r| r.end.is_none() && turn > r.theirs.len())
+    }
+
+    /// Returns the event of a pair that begins.
     pub(crate) fn event(&self, place: usize, which: usize, turn: usize) -> Option<Event<'static>> {
-        let r = self.at(place).get(which).filter(|r| r.failed.is_none())?;
+        let r = self.at(place).get(which)?;
         Some(Event::Pair { turn, of: r.first.len(), tool: r.tool.id() })
     }
 
-    /// Checks that there is time for another pair.
-    pub(crate) fn has_time(&self, place: usize, which: usize) -> Result<(), String> {
+    /// Returns the events of the tools that run no more, once each; tools without time only if `all`.
+    pub(crate) fn ended(&mut self, place: usize, all: bool) -> Vec<Event<'static>> {
+        let tools = self.tools.get_mut(&place).into_iter().flatten();
+        let ended = tools.filter(|r| !r.is_announced && (all || !r.waits()));
+        let event = |r: &mut Repetition| {
+            r.is_announced = true;
+            Event::Paired { taken: r.theirs.len(), of: r.first.len(), tool: r.tool.id() }
+        };
+        ended.map(event).collect()
+    }
+
+    /// Checks that the tools' own time suffices for another pair.
+    pub(crate) fn has_time(&self, place: usize, which: usize) -> bool {
+        self.most_s.is_none_or(|most| self.spent_s + self.run_s(place, which) <= most)
+    }
+
+    /// Seconds that named tools still keep for the pairs to come.
+    pub(crate) fn reserved_s(&self) -> f64 {
+        let all =
+            self.tools.iter().flat_map(|(place, tools)| (0..tools.len()).map(|i| (*place, i)));
+        let open_s = |(place, which): (usize, usize)| {
+            let r = &self.at(place)[which];
+            let open =
+                if r.end.is_none() || r.waits() { r.first.len() - r.theirs.len() } else { 0 };
+            open as f64 * self.run_s(place, which)
+        };
+        let kept_s = (self.kept_s - self.spent_s).max(0.0);
+        if kept_s > 0.0 { all.map(open_s).sum::<f64>().min(kept_s) } else { 0.0 }
+    }
+
+    /// Notes that there is no time for another pair of a tool now.
+    pub(crate) fn wait(&mut self, place: usize, which: usize) {
         let run_s = self.run_s(place, which);
-        match self.most_s {
-            Some(most) if self.spent_s + run_s > most => {
-                Err("the reference tools' time is used up (--budget)".to_owned())
-            }
-            _ => Ok(()),
+        if let Some(r) = self.get_mut(place, which) {
+            r.end = Some(End::NoTime(run_s));
         }
+    }
+
+    /// Notes that a configuration has no result to compare with.
+    pub(crate) fn close(&mut self, place: usize) {
+        for r in self.tools.get_mut(&place).into_iter().flatten() {
+            r.end = Some(End::NoTrials);
+        }
+    }
+
+    /// Lets the tools that had no time run in the time that remains, which nothing else limits. Returns
+    /// their places.
+    pub(crate) fn reopen(&mut self) -> Vec<usize> {
+        self.most_s = None;
+        let mut places = Vec::new();
+        for (place, tools) in &mut self.tools {
+            let waiting: Vec<_> = tools.iter_mut().filter(|r| r.waits()).collect();
+            if !waiting.is_empty() {
+                places.push(*place);
+            }
+            waiting.into_iter().for_each(|r| r.end = None);
+        }
+        places
     }
 
     /// Returns the seconds of the tool's last pair; of the first as planned, at the pace of all pairs.
@@ -183,7 +267,7 @@ impl<'a> Pairs<'a> {
         self.spent_s += seconds;
         let Some(r) = self.get_mut(place, which) else { return };
         let due_s = if failed.is_none() { r.run_s } else { 0.0 };
-        (r.failed, r.last_s) = (failed, Some(seconds));
+        (r.end, r.last_s) = (failed.map(End::Failed), Some(seconds));
         self.due_s += due_s;
     }
 
@@ -235,7 +319,22 @@ fn seed(tool: &str, point: usize) -> u64 {
 
 impl Repetition {
     fn failure(&self) -> String {
-        self.failed.clone().unwrap_or_else(|| "it did not run".to_owned())
+        match &self.end {
+            Some(End::Failed(why)) => why.clone(),
+            Some(End::NoTime(run_s)) => {
+                format!(
+                    "the time limit left no time for a pair of about {}",
+                    format_seconds(*run_s)
+                )
+            }
+            Some(End::NoTrials) => "the configuration has no result".to_owned(),
+            None => "it did not run".to_owned(),
+        }
+    }
+
+    /// True if it had no time.
+    fn waits(&self) -> bool {
+        matches!(self.end, Some(End::NoTime(_)))
     }
 
     /// The runs of the tool; `None` without a pair.
@@ -262,13 +361,21 @@ impl Repetition {
     }
 
     fn finding(&self) -> Option<Finding> {
-        let why = self.failed.as_ref()?;
-        let command = self.command.as_deref().unwrap_or(self.tool.id());
-        Some(Finding::new(
-            FAILED,
-            Severity::Note,
-            format!("{} failed: {why}", self.tool.id()),
-            format!("run it by hand to see more: {command}"),
-        ))
+        let tool = self.tool.id();
+        let (check, message, advice) = match self.end.as_ref()? {
+            End::Failed(why) => {
+                let command = self.command.as_deref().unwrap_or(tool);
+                let advice = format!("run it by hand to see more: {command}");
+                (FAILED, format!("{tool} failed: {why}"), advice)
+            }
+            End::NoTime(_) => {
+                let (taken, of) = (self.theirs.len(), self.first.len());
+                let why = self.failure();
+                let advice = "raise --budget, or name fewer tools or workloads".to_owned();
+                (NO_TIME, format!("{taken} of {of} pairs with {tool}: {why}"), advice)
+            }
+            End::NoTrials => return None,
+        };
+        Some(Finding::new(check, Severity::Note, message, advice))
     }
 }

@@ -6,7 +6,7 @@ use proofmark_model::{Finding, Plan, Point};
 use proofmark_reference::Installed;
 
 /// The plan, and notices for the user.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Planned {
     /// The plan.
     pub plan: Plan,
@@ -39,6 +39,8 @@ pub struct PlannedTools {
     pub missing: BTreeMap<usize, NoReference>,
     /// Maximum total seconds of all pairs; `None`: no limit.
     pub most_s: Option<f64>,
+    /// Seconds of the time limit that the tools keep, whatever else takes longer than estimated.
+    pub kept_s: f64,
     /// True if the request or the profile names tools.
     pub are_named: bool,
 }
@@ -86,7 +88,6 @@ impl Planned {
         let places = keep(plan, keeps);
         let mut place = 0..;
         tables.retain(|_| place.next().is_some_and(|place| places.contains_key(&place)));
-        tools.installed.retain(|name, _| plan.references.contains_key(name));
         let reasons = std::mem::take(&mut tools.missing).into_iter();
         tools.missing =
             reasons.filter_map(|(place, why)| Some((*places.get(&place)?, why))).collect();

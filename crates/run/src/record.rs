@@ -99,7 +99,7 @@ impl Observer for Recorder<'_> {
             Event::Trial | Event::Sample { .. } | Event::Done => self.is_due(step.measurements),
             // Pairs take minutes. The results before them must not wait.
             Event::Pair { turn: 1, .. } => true,
-            Event::Pair { .. } => self.is_affordable(step.measurements),
+            Event::Pair { .. } | Event::Paired { .. } => self.is_affordable(step.measurements),
         };
         if is_due
             && let Err(e) = self.save(step.measurements)

@@ -6,7 +6,7 @@
 #![allow(unsafe_code)] // Maps memory and queries its NUMA nodes by system calls.
 
 use std::ffi::c_void;
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, LazyLock, Mutex, Weak};
 
 use proofmark_engine::{Placement, Refusal};
 use proofmark_model::{format_size, lock};
@@ -278,8 +278,14 @@ pub(crate) fn split(threads: u64) -> usize {
     if nodes() > 1 { threads as usize } else { 0 }
 }
 
-/// Returns the number of NUMA nodes, or 1 where the system does not report them.
+/// Returns the number of NUMA nodes, or 1 where the system does not report them. A plan asks for it
+/// thousands of times.
 pub(crate) fn nodes() -> usize {
+    static NODES: LazyLock<usize> = LazyLock::new(count_nodes);
+    *NODES
+}
+
+fn count_nodes() -> usize {
     let Ok(entries) = std::fs::read_dir("/sys/devices/system/node") else { return 1 };
     let is_node = |name: &str| name.strip_prefix("node").is_some_and(|n| n.parse::<u32>().is_ok());
     let names = entries.filter_map(|e| e.ok()?.file_name().into_string().ok());

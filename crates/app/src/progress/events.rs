@@ -29,6 +29,10 @@ pub const FIELDS: &[(&str, &str)] = &[
         "pair",
         "a pair with a reference tool begins; fields of trial; tool, pair and pairs (at most)",
     ),
+    (
+        "pairs",
+        "a reference tool runs no more for a configuration; fields of trial; tool, pair (taken) and pairs (planned)",
+    ),
     ("ended", "nothing more is measured: elapsed_s"),
 ];
 
@@ -69,6 +73,12 @@ impl Events {
                 add("pair", json!(turn));
                 add("pairs", json!(of));
                 "pair"
+            }
+            Event::Paired { taken, of, tool } => {
+                add("tool", json!(tool));
+                add("pair", json!(taken));
+                add("pairs", json!(of));
+                "pairs"
             }
         };
         say_event(event, fields);

@@ -9,6 +9,7 @@ use proofmark_model::{Ending, Measurement, Plan, PlannedReference, Point, Policy
 use proofmark_model::{Verdict, testing};
 
 mod pairs;
+mod time_of_pairs;
 
 use super::*;
 use crate::event::{Event, Step};
@@ -41,6 +42,7 @@ struct Lab {
     /// Indices of the configurations that each tool repeats, and how often.
     pairs: Vec<(usize, u32)>,
     most_s: Option<f64>,
+    kept_s: f64,
     deadline: Option<Deadline>,
     script: Script,
     disk: Disk,
@@ -60,6 +62,7 @@ impl Lab {
             tools: vec!["fake"],
             pairs: Vec::new(),
             most_s: None,
+            kept_s: 0.0,
             deadline: None,
             disk: Disk::default(),
             runner: FakeRunner::new(&script, 10.0),
@@ -95,6 +98,7 @@ impl Lab {
             installed: self.tools.iter().map(|t| ((*t).to_owned(), installed())).collect(),
             missing: (0..self.points.len()).map(|place| (place, none("not asked for"))).collect(),
             most_s: self.most_s,
+            kept_s: self.kept_s,
         };
         let print_line = |line: &str| self.lines.borrow_mut().push(line.to_owned());
         let means = Means {
@@ -188,7 +192,7 @@ fn a_worker_that_crashes_costs_its_point_alone() {
     assert_eq!(crashed.verdict, Verdict::Invalid);
     assert!(found(crashed, "crashed").is_some() && found(other, "crashed").is_none());
     assert_eq!(lab.tools_ran(), 0, "there is nothing to compare");
-    assert_eq!(crashed.missing["references"], "fake: it did not run");
+    assert_eq!(crashed.missing["references"], "fake: the configuration has no result");
 }
 
 #[test]
@@ -283,39 +287,6 @@ fn pairs_come_when_all_points_of_their_group_have_ended_in_the_order_of_the_plan
 }
 
 #[test]
-fn the_time_that_a_user_allows_the_tools_is_kept_to() {
-    let mut lab = Lab::new(|_, _| Ok(100.0));
-    lab.pairs = vec![(0, 5), (1, 5)];
-    // A pair takes 13 s: two of warm-up, a trial of proofmark, and ten of the tool.
-    lab.most_s = Some(40.0);
-    let run = lab.run();
-    assert_eq!(lab.tools_ran(), 3);
-    let message = |place: usize| {
-        found(&run.measurements[place], "reference.failed").unwrap().message.as_str()
-    };
-    let why = "fake failed: the reference tools' time is used up (--budget)";
-    assert_eq!([message(0), message(1)], [why; 2]);
-    assert_eq!(run.measurements[0].references[0].trials.len(), 3);
-}
-
-#[test]
-fn a_tool_that_overruns_takes_no_time_from_later_results() {
-    let mut lab = Lab::new(|_, _| Ok(100.0));
-    lab.points.push(point("test.time", 3));
-    lab.pairs = vec![(0, 3), (1, 3)];
-    // Pairs are planned to take 10 s, and take 43 s.
-    lab.runner.seconds = 40.0;
-    lab.policy.budget_s = Some(100.0);
-    lab.deadline = Some(Deadline { ahead_s: 1.0, ranks: vec![0, 1, 2] });
-    let run = lab.run();
-    assert_eq!(trials(&run), [3, 3, 3]);
-    assert!(lab.script.clock.now() <= 99.0, "{} s", lab.script.clock.now());
-    assert!((1..3).contains(&lab.tools_ran()), "{}", lab.tools_ran());
-    let why = &found(&run.measurements[1], "reference.failed").unwrap().message;
-    assert_eq!(why, "fake failed: the time limit leaves no time for it (--budget)");
-}
-
-#[test]
 fn what_a_time_limit_leaves_out_is_kept_and_named_with_the_budget_that_holds_it() {
     let mut lab = Lab::new(|_, _| Ok(100.0));
     lab.points = (1..=4).map(|threads| point("test.time", threads)).collect();
@@ -335,7 +306,9 @@ fn what_a_time_limit_leaves_out_is_kept_and_named_with_the_budget_that_holds_it(
     let [finding] = &run.findings[..] else { panic!("{:?}", run.findings) };
     assert_eq!(finding.check, "plan.budget");
     assert!(finding.message.contains("the limit of 40 s left no time for"), "{finding:?}");
-    assert!(finding.message.ends_with(" takes all of it"), "{finding:?}");
+    // A plan does not know the pace: no budget is named.
+    assert!(finding.message.ends_with(" s in all)"), "{finding:?}");
+    assert!(!finding.message.contains("--budget"), "{finding:?}");
 }
 
 #[test]

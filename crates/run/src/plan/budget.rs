@@ -11,6 +11,7 @@ use crate::planned::Planned;
 
 mod leave_out;
 mod quota;
+mod sufficient;
 mod tools;
 mod trials;
 
@@ -18,6 +19,8 @@ pub use leave_out::left_out_for_time;
 pub(super) use leave_out::{describe, leave_out, leave_out_under_quota};
 pub(crate) use leave_out::{finding as left_out_finding, words};
 pub(super) use quota::shorten_rounds as shorten_rounds_under_quota;
+use sufficient::Budgets;
+pub(super) use tools::kept_part;
 
 /// Id, title and meaning of the findings of a budget.
 pub const FINDINGS: &[(&str, &str, &str)] = &[
@@ -97,24 +100,54 @@ pub(super) fn shrink(planned: &mut Planned, budget_s: f64, lengthen: &dyn Fn(&mu
     step.more_trials();
     step.more_tools();
     step.longer_series();
-    let reduces = step.planned.plan != step.asked;
     lines.extend(step.describe_trials());
     lines.extend(step.describe_series());
-    lines.extend(step.explain_tools());
     if !step.fits() {
         let least = format_seconds(step.needed_s());
         lines.push(format!("even so the plan takes about {least}"));
     }
-    // The user's, of which the start and the end of the command take a part.
-    let budget = format_seconds(step.plan().policy.budget_s.unwrap_or(budget_s));
+    let Planned { plan, tools, .. } = &mut *step.planned;
+    tools.installed.retain(|tool, _| plan.references.contains_key(tool));
     for line in lines {
-        let message = format!("for the budget of {budget}: {line}");
-        step.planned.add(Finding::new(BUDGET, Severity::Note, message, ADVICE));
+        reduced(step.planned, budget_s, &line);
     }
-    if reduces {
-        let message = format!("{ALL} {}", step.sufficient());
-        step.planned.add(Finding::new(BUDGET, Severity::Note, message, ADVICE));
+}
+
+/// Adds the finding about something that the budget reduces.
+fn reduced(planned: &mut Planned, budget_s: f64, line: &str) {
+    // The user's, of which the start and the end of the command take a part.
+    let budget = format_seconds(planned.plan.policy.budget_s.unwrap_or(budget_s));
+    let message = format!("for the budget of {budget}: {line}");
+    planned.add(Finding::new(BUDGET, Severity::Note, message, ADVICE));
+}
+
+/// Makes the plan of a budget, with the budgets that hold what it lacks of the plan as requested.
+pub(super) fn plan_with_advice(
+    asked: &Planned,
+    budget_s: f64,
+    plan_within: &dyn Fn(f64) -> Planned,
+) -> Planned {
+    let mut planned = plan_within(budget_s);
+    let mut budgets = Budgets::new(plan_within, budget_s);
+    let rounds = quota::describe(&planned.plan, &asked.plan);
+    let tools = tools::explain(&mut planned, &asked.plan, &mut budgets);
+    for line in rounds.into_iter().chain(tools) {
+        reduced(&mut planned, budget_s, &line);
     }
+    if !is_whole(&planned, asked)
+        && let Some(budget) = budgets.sufficient(|planned| is_whole(planned, asked))
+    {
+        let message = format!("{ALL} {budget}");
+        planned.add(Finding::new(BUDGET, Severity::Note, message, ADVICE));
+    }
+    planned
+}
+
+/// True if the budget changes nothing of the plan as requested.
+fn is_whole(planned: &Planned, asked: &Planned) -> bool {
+    let budget_s = asked.plan.policy.budget_s;
+    let policy = Policy { budget_s, ..planned.plan.policy.clone() };
+    Plan { policy, ..planned.plan.clone() } == asked.plan && planned.findings == asked.findings
 }
 
 /// Start of the line with the budget that reduces nothing.
@@ -128,11 +161,6 @@ impl Step<'_> {
     /// Seconds of the plan with its minimum of trials, and its tools.
     fn needed_s(&self) -> f64 {
         needed_s(self.plan())
-    }
-
-    /// A budget that leaves nothing out, as typed: `34m`.
-    fn sufficient(&self) -> String {
-        typed(needed_s(&self.asked).max(2.0 * references::seconds(&self.asked)))
     }
 
     fn fits(&self) -> bool {
@@ -268,16 +296,6 @@ impl Step<'_> {
 /// Seconds of a plan with its minimum of trials, and its tools.
 fn needed_s(plan: &Plan) -> f64 {
     seconds(plan, |p| plan.policy.trials_for(&p.workload).0) + references::seconds(plan)
-}
-
-/// A budget that holds so many seconds and what surrounds them, as typed on the command line.
-pub(crate) fn typed(seconds: f64) -> String {
-    // Estimates are not exact to the tenth.
-    let seconds = seconds * 1.1 + 2.0;
-    match seconds < 120.0 {
-        true => format!("{:.0}s", (seconds / 5.0).ceil() * 5.0),
-        false => format!("{:.0}m", (seconds / 60.0).ceil()),
-    }
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ mod references;
 mod select;
 #[cfg(test)]
 mod tests;
+mod time_limit;
 mod titles;
 mod values;
 
@@ -23,14 +24,12 @@ use crate::planned::Planned;
 use crate::profile::{PointText, Profile};
 use crate::registry::subsystem;
 use crate::request::{LONGEST_RUN, PlanRequest};
-use crate::schedule::TOLERANCE;
 use crate::set_up::memory_rate;
 
 pub use announce::announcements;
-pub(crate) use budget::{ADVICE, BUDGET, left_out_finding, typed, words};
+pub(crate) use budget::{ADVICE, BUDGET, left_out_finding, words};
 pub use budget::{FINDINGS as BUDGET_FINDINGS, left_out_for_time};
 pub use endure::endure;
-use estimate::around_s;
 pub use estimate::{estimate, takes};
 pub use fit::FINDINGS;
 pub use references::{FINDINGS as REFERENCE_FINDINGS, seconds as tools_s};
@@ -42,6 +41,7 @@ use lengthen::lengthen;
 use references::{Choice, Marked, mark};
 use select::chosen;
 pub(crate) use select::named;
+use time_limit::TimeLimit;
 use values::{combinations, overrides};
 
 /// Makes the plan of a run on a machine; an error says in one line what is wrong with the request.
@@ -66,36 +66,7 @@ pub fn plan(request: &PlanRequest, host: &Host) -> Result<Planned, Usage> {
     let workloads = if request.names.is_empty() { Vec::new() } else { chosen };
     Choice { asked: &tools, workloads: &workloads, marked: &marked, host }.make(&mut planned);
     references::lengthen(&mut planned.plan);
-    budget::shorten_rounds_under_quota(&mut planned);
-    keep_to_budget(request, host, &mut planned);
-    planned.left_out_for_time = budget::describe(&planned);
-    Ok(planned)
-}
-
-/// Largest part of a budget that is reserved for the start and the end of the command.
-const AROUND_PART: f64 = 0.1;
-
-/// Makes the plan fit into the time of the request or of the profile. The profile's time is for our
-/// own trials, and no limit where the request names workloads.
-fn keep_to_budget(request: &PlanRequest, host: &Host, planned: &mut Planned) {
-    let Some(budget_s) = planned.plan.policy.budget_s else { return };
-    let around_s = around_s(&planned.plan);
-    if request.budget.is_some() {
-        let points = planned.plan.points.clone();
-        let own_s = (1.0 - TOLERANCE) * budget_s - around_s.min(AROUND_PART * budget_s);
-        budget::shrink(planned, own_s, &|policy| lengthen(policy, host, &points));
-    } else if request.names.is_empty() {
-        let own_s = budget_s + tools_s(&planned.plan);
-        budget::leave_out(planned, own_s);
-        planned.plan.policy.budget_s = Some((own_s + around_s) / (1.0 - TOLERANCE));
-    } else {
-        budget::leave_out_under_quota(planned, budget_s);
-        return;
-    }
-    planned.tools.most_s = Some(tools_s(&planned.plan));
-    let mut ranks = rank::ranks(planned);
-    ranks.extend(ranks.len()..ranks.len() + planned.plan.left_out.len());
-    planned.ranks = Some(ranks);
+    Ok(TimeLimit { request, host, asked: &planned }.plan())
 }
 
 /// The error of a plan without a configuration.

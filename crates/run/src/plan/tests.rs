@@ -1,7 +1,7 @@
 use super::*;
 use crate::request::{ToolChoice, TypedParameters};
 use crate::testing;
-use proofmark_model::key;
+use proofmark_model::{CpuQuota, Probe, key};
 
 /// On a machine of 512 CPUs, numbered up to 2047.
 #[test]
@@ -91,4 +91,43 @@ fn a_rate_at_which_a_trial_holds_no_datagram_makes_it_longer_and_says_so() {
     assert!(planned("rate=120000000").unwrap().findings.is_empty());
     let refused = planned("rate=90000").unwrap_err().to_string();
     assert!(refused.contains("5.8 s apart; the maximum is 4 s"), "{refused}");
+}
+
+/// The budget that a line of the plan names.
+fn named_budget(text: &str) -> std::time::Duration {
+    let typed = text.split("--budget ").nth(1).unwrap_or_else(|| panic!("{text}"));
+    let digits = typed.chars().take_while(char::is_ascii_digit).collect::<String>();
+    let each_s = if typed[digits.len()..].starts_with('m') { 60 } else { 1 };
+    std::time::Duration::from_secs(digits.parse::<u64>().unwrap() * each_s)
+}
+
+#[test]
+fn the_budget_that_reduces_nothing_is_one_that_reduces_nothing_also_under_a_quota() {
+    let mut free = testing::host(16 << 30, vec![0, 1]);
+    let network = proofmark_model::testing::network(proofmark_model::NetworkPath::Loopback);
+    free.network = Probe::known(network, "test");
+    free.storage = testing::storage(64 << 30);
+    let mut quotas = free.clone();
+    let quota = CpuQuota { cpus: Some(0.7), period_s: Some(0.1), burst_s: None };
+    quotas.limits.cpu_quota = Probe::known(quota, "test");
+    for (host, profile, budget_s) in [(&quotas, "default", 60), (&free, "default", 60)] {
+        let within = |budget| {
+            let (tools, profile) = (ToolChoice::None, profile.to_owned());
+            let budget = Some(budget);
+            plan(&PlanRequest { budget, tools, profile, ..PlanRequest::default() }, host).unwrap()
+        };
+        let lines = |planned: &Planned| -> Vec<String> {
+            let changes = planned.findings.iter().filter(|f| f.check == BUDGET);
+            changes.map(|f| f.message.clone()).chain(planned.left_out_for_time.clone()).collect()
+        };
+        let short = lines(&within(std::time::Duration::from_secs(budget_s)));
+        let line = short.iter().find(|line| line.starts_with("nothing is reduced"));
+        let named = named_budget(line.unwrap_or_else(|| panic!("{budget_s} s: {short:?}")));
+        assert_eq!(lines(&within(named)), [""; 0], "{budget_s} s of {profile}: {named:?}");
+        let less = named.as_secs_f64() * 0.8;
+        if less > budget_s as f64 {
+            let less = lines(&within(std::time::Duration::from_secs_f64(less)));
+            assert!(!less.is_empty(), "{named:?} is longer than needed");
+        }
+    }
 }

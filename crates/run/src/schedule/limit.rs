@@ -164,11 +164,12 @@ impl Limit {
         self.end - reports_s - self.tolerance_s
     }
 
-    /// What each configuration needs now, and which fit into the rest of the time.
-    pub(super) fn needs(&self, plan: &Plan, now: f64) -> Needs {
+    /// What each configuration needs now, and which fit into the rest of the time without the seconds
+    /// that are reserved for tools.
+    pub(super) fn needs(&self, plan: &Plan, now: f64, reserved_s: f64) -> Needs {
         let count = self.progress.len();
         let mut needs = Needs { seconds: vec![0.0; count], fits: vec![false; count] };
-        let mut left_s = self.measured_until() - now;
+        let mut left_s = self.measured_until() - now - reserved_s;
         let mut prepared = self.prepared.clone();
         // What has half of its minimum is completed before anything else begins.
         let (half, others): (Vec<usize>, Vec<usize>) =
@@ -253,7 +254,8 @@ impl Estimate {
 
 impl State<'_, '_, '_> {
     fn needs(&self) -> Option<Needs> {
-        Some(self.limit.as_ref()?.needs(self.plan, self.means.clock.now()))
+        let reserved_s = self.pairs.reserved_s();
+        Some(self.limit.as_ref()?.needs(self.plan, self.means.clock.now(), reserved_s))
     }
 
     /// Fails if the time limit leaves no time for the rest of a configuration's minimum.
@@ -275,11 +277,21 @@ impl State<'_, '_, '_> {
             Progress::Begun { taken, seconds, .. } if taken > 0 => seconds / f64::from(taken),
             _ => limit.estimates[place].turn_s,
         };
-        self.has_spare_s(seconds)
+        self.has_spare_s(seconds + self.pairs.reserved_s())
+    }
+
+    /// True if there is time for another pair with a tool. What a named tool keeps of the budget is its.
+    pub(super) fn has_time_for_pair(&self, place: usize, which: usize) -> bool {
+        let seconds = self.pairs.run_s(place, which);
+        let keeps = || {
+            let until = self.limit.as_ref().map_or(f64::INFINITY, Limit::measured_until);
+            seconds <= self.pairs.reserved_s() && self.means.clock.now() + seconds <= until
+        };
+        self.pairs.has_time(place, which) && (self.has_spare_s(seconds) || keeps())
     }
 
     /// True if the time limit leaves time for `seconds` of something that is not needed.
-    pub(super) fn has_spare_s(&self, seconds: f64) -> bool {
+    fn has_spare_s(&self, seconds: f64) -> bool {
         let Some((limit, needs)) = self.limit.as_ref().zip(self.needs()) else { return true };
         self.means.clock.now() + seconds + needs.total_s() <= limit.measured_until()
     }
@@ -290,7 +302,8 @@ impl State<'_, '_, '_> {
         let Some((limit, needs)) = self.limit.as_ref().zip(self.needs()) else {
             return planned.for_s;
         };
-        let left_s = limit.measured_until() - needs.total_s() - self.means.clock.now();
+        let others_s = needs.total_s() + self.pairs.reserved_s();
+        let left_s = limit.measured_until() - others_s - self.means.clock.now();
         let least_s = limit.estimates[place].series_s.unwrap_or(0.0);
         planned.for_s.min((left_s - 0.5 * planned.every_s).max(least_s))
     }

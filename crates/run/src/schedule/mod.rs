@@ -126,6 +126,7 @@ pub fn run(
     for group in state.groups(planned) {
         state.visit(group);
     }
+    state.take_waiting_pairs();
     state.begin_last_chance();
     for group in state.groups(plan.points.len()) {
         state.visit(group);
@@ -349,6 +350,10 @@ impl State<'_, '_, '_> {
         }
         m.ending = ending;
         let has_result = !m.trials.is_empty();
+        if !matches!(m.ending, Ending::Complete | Ending::Budget | Ending::Interrupted { .. }) {
+            self.pairs.close(place);
+            self.pairs.describe(place, m);
+        }
         self.note_end(place, has_result);
         self.done += 1;
         self.notify(Event::Done, place);

@@ -27,13 +27,38 @@ impl State<'_, '_, '_> {
             if self.stopped().is_some() {
                 break;
             }
-            if let Some(event) = self.pairs.event(place, which, turn) {
+            if !self.pairs.is_open(place, which, turn) {
+                continue;
+            }
+            if !self.has_time_for_pair(place, which) {
+                self.pairs.wait(place, which);
+            } else if let Some(event) = self.pairs.event(place, which, turn) {
                 self.notify(event, place);
                 self.pair(place, (turn, which), tools.as_mut());
             }
         }
         drop(tools);
         self.away_s += self.means.clock.now() - begun;
+        self.pairs.describe(place, &mut self.measurements[place]);
+        let is_last = self.limit.is_none() || self.is_last_chance || self.stopped().is_some();
+        self.announce_ended(place, is_last);
+    }
+
+    /// Announces the tools that run no more; those without time only if `all`.
+    fn announce_ended(&mut self, place: usize, all: bool) {
+        for event in self.pairs.ended(place, all) {
+            self.notify(event, place);
+        }
+    }
+
+    /// Takes the pairs for which there was no time, in the time that remains.
+    pub(super) fn take_waiting_pairs(&mut self) {
+        if self.limit.is_some() {
+            for place in self.pairs.reopen() {
+                self.take_pairs(place);
+                self.announce_ended(place, true);
+            }
+        }
     }
 
     fn pair(&mut self, place: usize, (turn, which): (usize, usize), tools: &mut dyn ToolSession) {
@@ -52,10 +77,6 @@ impl State<'_, '_, '_> {
         tools: &mut dyn ToolSession,
     ) -> Result<(), String> {
         let at = (place, which);
-        self.pairs.has_time(place, which)?;
-        if !self.has_spare_s(self.pairs.run_s(place, which)) {
-            return Err("the time limit leaves no time for it (--budget)".to_owned());
-        }
         let (ours, theirs) = match self.pairs.first(place, which, turn) {
             First::Proofmark => {
                 let ours = self.paired_trial(place)?;

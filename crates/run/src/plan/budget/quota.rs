@@ -25,6 +25,13 @@ pub(crate) fn shorten_rounds(planned: &mut Planned) {
     }
 }
 
+/// Says that rounds have become shorter than in the plan as requested.
+pub(super) fn describe(plan: &Plan, asked: &Plan) -> Option<String> {
+    let [now, before] = [plan, asked].map(|plan| plan.policy.quota.map(|rounds| rounds.periods));
+    let (now, before) = now.zip(before).filter(|(now, before)| now < before)?;
+    Some(format!("rounds of {now} instead of {before} periods of the CPU quota"))
+}
+
 fn fits(plan: &Plan) -> bool {
     plan.policy.budget_s.is_none_or(|budget_s| fewest_s(plan) <= budget_s)
 }

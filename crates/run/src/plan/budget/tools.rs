@@ -2,13 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use proofmark_model::{PlannedReference, counted};
+use proofmark_model::{Plan, PlannedReference, Point, counted};
 
-use super::{Step, needed_s, typed};
-use crate::plan::references::{self, by_importance};
+use super::{Budgets, Step};
+use crate::plan::references;
+use crate::planned::Planned;
 
 /// Part of the budget that tools keep which the request or the profile names.
 const NAMED_PART: f64 = 0.25;
+
+/// The part of the budget that tools keep: those that nobody named keep none.
+pub(in crate::plan) fn kept_part(planned: &Planned) -> f64 {
+    if planned.tools.are_named { NAMED_PART } else { 0.0 }
+}
 
 impl Step<'_> {
     /// Leaves out tools until the rest takes at most half of the budget. Described at the end.
@@ -21,7 +27,7 @@ impl Step<'_> {
     /// keep. Shorter trials may have made time for more. Described at the end.
     pub(super) fn fewer_tools(&mut self) -> Option<String> {
         let own_s = self.needed_s() - references::seconds(self.plan());
-        self.trim_asked((self.budget_s - own_s).max(self.kept_part() * self.budget_s));
+        self.trim_asked((self.budget_s - own_s).max(kept_part(self.planned) * self.budget_s));
         None
     }
 
@@ -30,11 +36,6 @@ impl Step<'_> {
         self.planned.plan.references = self.asked_tools();
         references::estimate_again(&mut self.planned.plan, self.planned.usable_cpus);
         references::trim(self.planned, most_s.clamp(0.0, self.budget_s / 2.0));
-    }
-
-    /// The part of the budget that tools keep: those that nobody named keep none.
-    fn kept_part(&self) -> f64 {
-        if self.planned.tools.are_named { NAMED_PART } else { 0.0 }
     }
 
     /// The requested tools of the configurations that the plan still has.
@@ -59,43 +60,50 @@ impl Step<'_> {
         let own_s = self.needed_s() - references::seconds(self.plan());
         self.trim_asked(self.budget_s - own_s);
     }
+}
 
-    /// Names the tools that are left out, each with a budget that holds it: `fio at 3
-    /// configurations: --budget 34m takes it`. Their configurations get that as the reason.
-    pub(super) fn explain_tools(&mut self) -> Option<String> {
-        let own_s = needed_s(&self.asked) - references::seconds(&self.asked);
-        let mut out: BTreeMap<String, (usize, f64)> = BTreeMap::new();
-        let mut tools_s = 0.0;
-        for (tool, asked) in by_importance(&self.asked) {
-            tools_s += asked.run_s * f64::from(asked.runs);
-            let place = self.asked.points.get(asked.point).and_then(|asked| {
-                let points = &self.planned.plan.points;
-                points.iter().position(|point| point == asked)
-            });
-            let mut kept = self.plan().references.get(&tool).into_iter().flatten();
-            if kept.any(|r| Some(r.point) == place) {
-                continue;
-            }
-            // Tools get at most half of a budget. They keep a part of it at configurations that stay.
-            let kept_s = place.map_or(f64::INFINITY, |_| tools_s / self.kept_part());
-            let needs_s = (own_s + tools_s).max(2.0 * tools_s).min(kept_s);
-            let (count, most_s) = out.entry(tool.clone()).or_default();
-            (*count, *most_s) = (*count + 1, needs_s.max(*most_s));
-            if let Some(place) = place {
-                let why =
-                    format!("left out for the time limit; --budget {} takes it", typed(needs_s));
-                let none = self.planned.tools.missing.entry(place).or_default();
-                none.why = format!("{tool}: {why}");
-                none.refused.push((tool, why));
-            }
-        }
-        let kept = &self.planned.plan.references;
-        self.planned.tools.installed.retain(|tool, _| kept.contains_key(tool));
-        let line = |(tool, (count, needs_s)): (String, (usize, f64))| {
-            let at = counted(count, "configuration");
-            format!("{tool} at {at}: --budget {} takes it", typed(needs_s))
-        };
-        let lines: Vec<String> = out.into_iter().map(line).collect();
-        (!lines.is_empty()).then(|| format!("reference tools left out: {}", lines.join("; ")))
+/// Names the tools that are left out, each with a budget that holds it: `fio at 1 configuration:
+/// --budget 34m takes it`. Their configurations get that as the reason.
+pub(super) fn explain(
+    planned: &mut Planned,
+    asked: &Plan,
+    budgets: &mut Budgets,
+) -> Option<String> {
+    let is_out = |(tool, point): &(&String, &Point)| !has(planned, tool, point);
+    let out: Vec<(&String, &Point)> = pairs(asked).filter(is_out).collect();
+    let mut counts: BTreeMap<&String, u64> = BTreeMap::new();
+    for (tool, point) in out {
+        *counts.entry(tool).or_default() += 1;
+        let Some(place) = planned.plan.points.iter().position(|p| p == point) else { continue };
+        let takes = budgets.sufficient(|planned| has(planned, tool, point));
+        let takes =
+            takes.map_or_else(String::new, |budget| format!("; --budget {budget} takes it"));
+        let why = format!("left out for the time limit{takes}");
+        let none = planned.tools.missing.entry(place).or_default();
+        none.why = format!("{tool}: {why}");
+        none.refused.push((tool.clone(), why));
     }
+    let mut line = |(tool, count): (&String, u64)| {
+        let all = |planned: &Planned| {
+            pairs(asked).filter(|(t, _)| *t == tool).all(|(_, point)| has(planned, tool, point))
+        };
+        let takes = match budgets.sufficient(all) {
+            Some(budget) if count == 1 => format!(": --budget {budget} takes it"),
+            Some(budget) => format!(": --budget {budget} takes them"),
+            None => String::new(),
+        };
+        format!("{tool} at {}{takes}", counted(count, "configuration"))
+    };
+    let lines: Vec<String> = counts.into_iter().map(&mut line).collect();
+    (!lines.is_empty()).then(|| format!("reference tools left out: {}", lines.join("; ")))
+}
+
+/// The tools of a plan, each with a configuration that it repeats.
+fn pairs(plan: &Plan) -> impl Iterator<Item = (&String, &Point)> {
+    let at = |tool, r: &PlannedReference| Some((tool, plan.points.get(r.point)?));
+    plan.references.iter().flat_map(move |(tool, all)| all.iter().filter_map(move |r| at(tool, r)))
+}
+
+fn has(planned: &Planned, tool: &str, point: &Point) -> bool {
+    pairs(&planned.plan).any(|(t, p)| t == tool && p == point)
 }

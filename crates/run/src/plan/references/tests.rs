@@ -97,10 +97,15 @@ fn with_tool() -> Plan {
 #[test]
 fn a_users_budget_holds_the_tools_too() {
     let shared = |budget_s: f64| {
-        let mut planned = Planned { plan: with_tool(), ..Planned::default() };
-        planned.plan.policy.budget_s = Some(budget_s);
-        planned.tools.installed.insert("fio".to_owned(), installed());
-        crate::plan::budget::shrink(&mut planned, budget_s, &|_| ());
+        let mut asked = Planned { plan: with_tool(), ..Planned::default() };
+        asked.plan.policy.budget_s = Some(budget_s);
+        asked.tools.installed.insert("fio".to_owned(), installed());
+        let within = |budget_s| {
+            let mut planned = asked.clone();
+            crate::plan::budget::shrink(&mut planned, budget_s, &|_| ());
+            planned
+        };
+        let planned = crate::plan::budget::plan_with_advice(&asked, budget_s, &within);
         let runs = planned.plan.references.get("fio").map(|all| all[0].runs);
         (runs, planned)
     };
@@ -113,8 +118,8 @@ fn a_users_budget_holds_the_tools_too() {
     }
     let (_, without) = shared(99.0);
     let why = &without.tools.missing[&0].why;
-    assert!(why.starts_with("fio: left out for the time limit; --budget 4m takes it"), "{why}");
-    let named = "reference tools left out: fio at 1 configuration: --budget 4m takes it";
+    assert!(why.starts_with("fio: left out for the time limit; --budget 105s takes it"), "{why}");
+    let named = "reference tools left out: fio at 1 configuration: --budget 105s takes it";
     assert!(without.findings.iter().any(|f| f.message.ends_with(named)), "{:?}", without.findings);
 }
 
