@@ -57,6 +57,8 @@ const PRINT: &[&str] = &["report", "compare", "check", "history", "fleet report"
 pub const OPTIONS: &[Habit] = &[
     habit(&["-o", "--output", "--output-dir", "--outdir", "--out-dir", "-O"], RESULTS, "--out DIR"),
     habit(&["-o", "--output", "-O", "--file"], PRINT, "--out FILE"),
+    habit(&["--quick"], &["fleet run"], "--profile quick"),
+    habit(&["--thorough"], &["fleet run"], "--profile thorough"),
     habit(
         &["--runtime", "--time", "--duration", "--timeout", "--max-time", "--seconds", "--length"],
         &["run"],

@@ -226,6 +226,8 @@ mod tests {
             ("run --export-json x", "--json FILE"),
             ("noise --dry-run", "`proofmark run` has it"),
             ("run --against x", "`proofmark check` has it"),
+            ("fleet run --ssh n1 --quick", "use --profile quick"),
+            ("fleet run --ssh n1 --thorough", "use --profile thorough"),
             ("info --at-once 3", "`proofmark fleet run` has it"),
             ("man pages", "man takes no argument 'pages'; use --out pages"),
             ("-v", "there is no option '-v'; see `proofmark --help`"),

@@ -1,7 +1,7 @@
 //! The distribution of the times of single operations.
 
 use hdrhistogram::Histogram;
-use proofmark_model::{Latency, LatencyBucket, PercentileIntervals, student};
+use proofmark_model::{Latency, LatencyBucket, PERCENTILE_TRIALS, PercentileIntervals, student};
 
 /// Times of single operations in an HDR histogram (Tene) with an error of at most 1 %. Its 35 KiB
 /// are allocated at the first operation. Code that records in the timed part starts with
@@ -95,8 +95,6 @@ fn seconds_at(h: &Histogram<u64>, quantile: f64) -> f64 {
 #[derive(Debug, Default)]
 pub(crate) struct TrialLatencies(Vec<Latencies>);
 
-/// Minimum trials for an interval.
-const LEAST_TRIALS: usize = 6;
 /// Share of the cases in which a percentile is above its interval, and below it.
 const MISSES: f64 = 0.025;
 
@@ -159,7 +157,7 @@ impl TrialLatencies {
         let counts: Vec<[f64; 2]> =
             trials.map(|h| [h.count_between(0, bound), h.len()].map(|n| n as f64)).collect();
         let n = counts.len() as f64;
-        if counts.len() < LEAST_TRIALS {
+        if counts.len() < PERCENTILE_TRIALS {
             return None;
         }
         let [below, all] = counts.iter().fold([0.0; 2], |sum, c| [sum[0] + c[0], sum[1] + c[1]]);

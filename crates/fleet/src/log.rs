@@ -230,6 +230,11 @@ impl ResumeState {
         self.again.extend(nodes);
     }
 
+    /// True if a node has a result of the first pass.
+    pub(crate) fn has_result(&self, node: &str) -> bool {
+        self.turns.iter().any(|t| t.has_result && t.pass == Pass::First && t.node == node)
+    }
+
     /// True if a pair has an answer or a failure.
     pub(crate) fn has_pair(&self, pass: Pass, round: u32, pair: [&str; 2]) -> bool {
         self.pairs.contains(&(pass, round, unordered(pair)))

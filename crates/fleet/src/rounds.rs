@@ -96,6 +96,7 @@ pub fn measure(fleet: Fleet, launcher: &mut dyn Launcher) -> Result<(), Unfinish
     };
     let all = coordinator.fleet.plan.nodes.clone();
     coordinator.await_hellos(&all)?;
+    coordinator.warn_of_too_few();
     let (repaired, others): (Vec<String>, Vec<String>) =
         all.into_iter().partition(|node| coordinator.fleet.known.again.contains(node));
     coordinator.pass(Pass::First, &others)?;
@@ -172,8 +173,7 @@ impl Coordinator<'_> {
             let each = begun.elapsed().as_secs_f64() / f64::from(round - done);
             let mut time = time_left(each * f64::from(rounds - round));
             if pass == Pass::First {
-                // It has at most as many nodes.
-                time += &second_pass(each * f64::from(rounds));
+                time += &second_pass(second_pass_s(self.fleet.plan, each, nodes));
             }
             self.print(&format!(
                 "[{round}/{rounds}]{again} {left} of {} nodes answered{time}",
@@ -308,11 +308,23 @@ impl Coordinator<'_> {
     }
 }
 
+/// Returns the maximum seconds of the second pass after a round of `each_s` seconds. It may have all
+/// nodes of the fleet, where these may be the repaired ones alone.
+fn second_pass_s(plan: &FleetPlan, each_s: f64, nodes: &[String]) -> f64 {
+    let turns = |nodes: &[String]| f64::from(turns(nodes.len(), plan.at_once));
+    each_s * turns(&plan.nodes) / turns(nodes) * f64::from(plan.rounds)
+}
+
+/// Returns the number of batches of so many nodes.
+fn turns(nodes: usize, at_once: Option<u32>) -> u32 {
+    let at_once = at_once.map_or(usize::MAX, |n| n.max(1) as usize);
+    nodes.div_ceil(at_once).max(1) as u32
+}
+
 /// Splits a round's nodes into batches that measure at the same time. Batches are as large as
 /// allowed and differ from round to round.
 fn batches(mut nodes: Vec<String>, at_once: Option<u32>, round: u32) -> Vec<Vec<String>> {
-    let at_once = at_once.map_or(usize::MAX, |n| n.max(1) as usize);
-    let count = nodes.len().div_ceil(at_once).max(1);
+    let count = turns(nodes.len(), at_once) as usize;
     let by = round as usize % nodes.len().max(1);
     nodes.rotate_left(by);
     if count > 1 && round.is_multiple_of(2) {

@@ -205,7 +205,8 @@ pub struct FleetStrip {
     pub usable: u32,
     /// Median value in the unit; null where no round counts.
     pub value: Option<f64>,
-    /// Median share of the ceiling; null where the other kind of figure is the headline.
+    /// Median share of the ceiling that this figure reaches; null where the result's other figure
+    /// comes first.
     pub of_ceiling: Option<f32>,
     /// The conclusion.
     pub outcome: StripOutcome,

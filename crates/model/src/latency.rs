@@ -3,6 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// Fewest trials whose differences give a percentile an interval.
+pub const PERCENTILE_TRIALS: usize = 6;
+
 /// Distribution of single operations.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Latency {

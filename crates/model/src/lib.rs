@@ -102,7 +102,7 @@ pub use host::{
 pub use io_path::{IO_PATH, distance_from_device, io_path};
 pub use isa::Isa;
 pub use key::Key;
-pub use latency::{Latency, LatencyBucket, PercentileIntervals};
+pub use latency::{Latency, LatencyBucket, PERCENTILE_TRIALS, PercentileIntervals};
 pub use limit::Limit;
 pub use loading::LoadingThreads;
 pub use lock::lock;

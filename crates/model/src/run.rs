@@ -38,9 +38,15 @@ pub struct Tool {
 }
 
 impl Tool {
-    /// Describes the difference if a node and its launcher have different programs, which would not
-    /// measure alike.
-    pub fn mismatch(&self, other: &Self) -> Option<String> {
+    /// Describes the difference if a node and its launcher have different programs.
+    pub fn mismatch(&self, launcher: &Self) -> Option<String> {
+        let [own, launcher] = self.differing(launcher)?;
+        Some(format!("it has proofmark {own}, the launcher {launcher}"))
+    }
+
+    /// Returns the names of two different programs, which would not measure alike: `0.3.0 (1a2b3c)`,
+    /// with their builds if only these differ.
+    pub fn differing(&self, other: &Self) -> Option<[String; 2]> {
         const LONGEST: usize = 80;
         // Nearly all nodes have the same program, and this runs for each line of a fleet.
         if self == other {
@@ -52,8 +58,7 @@ impl Tool {
             let build = if by_build { format!(", {}", tool.build) } else { String::new() };
             clean_excerpt(&format!("{} ({commit}{build})", tool.version), LONGEST)
         };
-        let [own, launcher] = [self, other].map(words);
-        Some(format!("it has proofmark {own}, the launcher {launcher}"))
+        Some([self, other].map(words))
     }
 }
 

@@ -10,7 +10,7 @@ use crate::comparison;
 use crate::junit;
 use crate::markdown::escape;
 use crate::terminal::page::Page;
-use crate::view::{Scale, clean, counted, grouped, percent};
+use crate::view::{Scale, clean, counted, grouped, joined, percent};
 use crate::{Format, Options, RenderError};
 
 /// The writer of a check.
@@ -160,10 +160,15 @@ impl<'a> Check<'a> {
     }
 }
 
-/// Returns what to do about a requirement that is undecided.
+/// Returns what to do about a requirement that is undecided. The reason for a missing figure says it
+/// itself.
 fn advice(c: &CheckedRequirement) -> Option<&'static str> {
     let text = match c.verdict {
         None => "To decide: measure what was not measured, and check that run.",
+        Some(verdict) if verdict.is_undoubted() && c.value.is_none() => return None,
+        Some(verdict) if verdict.is_undoubted() && c.ci95.is_none() => {
+            "To decide: measure again with more trials (run --trials)."
+        }
         Some(verdict) if verdict.is_undoubted() => {
             "To decide: measure again on a quiet machine (run --wait-quiet) or with more trials (run \
              --trials), or set a limit outside the interval."
@@ -231,7 +236,7 @@ fn figure_and_doubts(c: &CheckedRequirement) -> String {
         }
         // A figure that meets its limit needs no excuse.
         (Some(value), None) if !c.disturbances.is_empty() && c.decision != Decision::Met => {
-            format!("{value}, disturbed by {}", ids(&c.disturbances))
+            joined([&*format!("{value}, disturbed by {}", ids(&c.disturbances)), &*reason], "; ")
         }
         (Some(value), None) if reason.is_empty() => value,
         (Some(value), None) => format!("{value}; {reason}"),
@@ -275,6 +280,25 @@ mod tests {
             disturbances: Vec::new(),
             reason: value.is_none().then(|| "no such figure in the result".into()),
         }
+    }
+
+    #[test]
+    fn too_few_trials_are_named_with_what_disturbed_them() {
+        let few = CheckedRequirement {
+            ci95: None,
+            disturbances: vec!["other_cpu".into()],
+            reason: Some("3 trials: too few without an interval, 4 are needed".into()),
+            ..checked(Undecided, Some(1.25e-2), Verdict::NoInterval)
+        };
+        assert_eq!(
+            evidence(&few),
+            "Commit, 4 KiB, fdatasync, p99 12.50 ms, disturbed by other_cpu; 3 trials: too few without \
+             an interval, 4 are needed"
+        );
+        assert_eq!(advice(&few), Some("To decide: measure again with more trials (run --trials)."));
+        let wide = checked(Undecided, Some(1.25e-2), Verdict::Valid);
+        assert!(advice(&wide).unwrap().contains("a limit outside the interval"));
+        assert_eq!(advice(&checked(Undecided, None, Verdict::Valid)), None, "its reason says it");
     }
 
     #[test]

@@ -85,11 +85,43 @@ fn only_nodes_of_the_fleet_are_asked_again() {
     let run = ["fleet", "run", "--ssh", "n1,n2", "--ssh-command", "false"];
     dir.run(&[&run[..], &["--out", "fleet"]].concat()).with(5);
     let again = [&run[..], &["--resume", "fleet", "--again", "n3"]].concat();
-    let ended = dir.run(&again).with(2);
     let expected = "--again: n3 is not in the fleet of that directory, whose nodes are n1, n2";
-    assert!(ended.stderr.contains(expected), "{}", ended.stderr);
+    for dry_run in [&[][..], &["--dry-run"]] {
+        let ended = dir.run(&[&again[..], dry_run].concat()).with(2);
+        assert!(ended.stderr.contains(expected), "{}", ended.stderr);
+    }
+    let other = [&run[..], &["--resume", "fleet", "--rounds", "9", "--dry-run"]].concat();
+    let ended = dir.run(&other).with(2);
+    assert!(ended.stderr.contains("--resume: --rounds differs"), "{}", ended.stderr);
+    let missing = [&run[..], &["--resume", "no-fleet", "--dry-run"]].concat();
+    let ended = dir.run(&missing).with(2);
+    assert!(ended.stderr.contains("no-fleet"), "{}", ended.stderr);
     let ended = dir.run(&["fleet", "report", "fleet", "--all"]).with(5);
     assert!(ended.stdout.contains("launcher ssh"), "{}", ended.stdout);
+}
+
+#[test]
+fn another_build_does_not_continue_a_fleet_and_both_are_named() {
+    let dir = Folder::new();
+    let run = ["fleet", "run", "--ssh", "n1,n2", "--ssh-command", "false"];
+    dir.run(&[&run[..], &["--out", "fleet"]].concat()).with(5);
+    let text = dir.text("fleet/fleet.jsonl");
+    let (plan, rest) = text.split_once('\n').unwrap();
+    let mut plan: serde_json::Value = serde_json::from_str(plan).unwrap();
+    plan["tool"]["commit"] = "0123456789ab".into();
+    dir.file("fleet/fleet.jsonl", format!("{plan}\n{rest}"));
+    let ended = dir.run(&[&run[..], &["--resume", "fleet"]].concat()).with(2);
+    let version = env!("CARGO_PKG_VERSION");
+    let begun = format!("that directory is of proofmark {version} (0123456789ab), this is ");
+    assert!(ended.stderr.contains(&format!("--resume: the fleet in {begun}")), "{}", ended.stderr);
+    assert!(ended.stderr.contains(&format!("this is proofmark {version} (")), "{}", ended.stderr);
+}
+
+#[test]
+fn a_word_of_run_is_explained_by_that_of_a_fleet() {
+    let dir = Folder::new();
+    let ended = dir.run(&["fleet", "run", "--ssh", "n1", "--quick"]).with(2);
+    assert!(ended.stderr.contains("--profile quick"), "{}", ended.stderr);
 }
 
 #[test]
@@ -97,13 +129,29 @@ fn a_dry_run_has_the_time_and_one_command_and_with_all_every_command() {
     let dir = Folder::new();
     let run = ["fleet", "run", "--ssh", "n[1-6]", "--at-once", "3", "--dry-run"];
     let brief = dir.run(&run).with(0).stdout;
-    assert!(brief.starts_with("# 6 nodes, 8 rounds of up to "), "{brief}");
+    assert!(brief.starts_with("# 6 nodes, 8 rounds of about "), "{brief}");
+    assert!(brief.contains(" as planned for this machine: about "), "{brief}");
     assert!(brief.contains(" for a second pass\n"), "{brief}");
     assert!(brief.ends_with("# and 5 other commands like it; --all prints them\n"), "{brief}");
     let commands = |text: &str| text.matches("ssh ").count();
     let whole = dir.run(&[&run[..], &["--all"]].concat()).with(0).stdout;
     assert!((1..=6).all(|node| whole.contains(&format!(" n{node} "))), "{whole}");
     assert_eq!(commands(&whole), 6 * commands(&brief), "{whole}");
+}
+
+#[test]
+fn the_time_of_a_dry_run_is_that_of_its_profile() {
+    let dir = Folder::new();
+    let profile = "name = \"short\"\nabout = \"x\"\n\
+                   [policy]\ntarget = 0.02\nmin_trials = 8\nmax_trials = 8\ntrial = \"40ms\"\n\
+                   budget = { cpu = \"3s\", memory = \"3s\", disk = \"3s\" }\n\
+                   [[points]]\nworkload = \"cpu.flops\"\nthreads = 1\nisa = \"scalar\"\n";
+    dir.file("short.toml", profile);
+    let run = ["fleet", "run", "--ssh", "n[1-6]", "--dry-run", "--profile", "short.toml"];
+    let brief = dir.run(&run).with(0).stdout;
+    // 8 trials of 40 ms and a request are under a second.
+    let each = brief.split("8 rounds of about ").nth(1).unwrap();
+    assert!(each.split(" as planned").next().unwrap().ends_with(" ms"), "{brief}");
 }
 
 #[test]

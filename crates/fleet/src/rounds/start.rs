@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::slice;
 use std::time::{Duration, Instant};
 
-use proofmark_model::Pass;
+use proofmark_model::{FEWEST_NODES, Pass};
 
 use super::answers::NOT_ASKED;
 use super::{Coordinator, NodeEvent, RoundId, Unfinished};
@@ -47,6 +47,20 @@ impl Coordinator<'_> {
             self.fail_to_start(&node, reason)?;
         }
         Ok(())
+    }
+
+    /// Warns the user if too few nodes have or may get results to compare any of them.
+    pub(super) fn warn_of_too_few(&self) {
+        let (nodes, known) = (&self.fleet.plan.nodes, self.fleet.known);
+        let has_part = |node: &&String| !self.gone.contains(*node) || known.has_result(node);
+        let left = nodes.iter().filter(has_part).count();
+        if nodes.len() >= FEWEST_NODES && (1..FEWEST_NODES).contains(&left) {
+            self.print(&format!(
+                "only {left} of {} nodes can be measured; comparing needs {FEWEST_NODES}, so no \
+                 node will be judged (Ctrl-C stops)",
+                nodes.len()
+            ));
+        }
     }
 
     /// Records a node that did not start. No order is out, so it counts for its first open round.

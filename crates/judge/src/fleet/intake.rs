@@ -41,18 +41,33 @@ pub(super) fn collect(lines: impl IntoIterator<Item = FleetLine>) -> Result<Line
     Ok(intake.lines)
 }
 
+/// The share of the ceiling that a value of a result reaches.
+fn share_of_ceiling(figure: &NodeFigure, value: f64) -> Option<f64> {
+    let ceiling = figure.ceiling.filter(|ceiling| *ceiling > 0.0)?;
+    let share = match figure.better {
+        Better::Higher => value / ceiling,
+        Better::Lower => ceiling / value,
+    };
+    Some(share).filter(|share| share.is_finite())
+}
+
+/// The share of the ceiling of the figure that comes first in a fleet. Typical is not compared there,
+/// delivered stands in for it; a ceiling that is too vague for an efficiency has no share either.
+fn efficiency(figure: &NodeFigure) -> Option<f64> {
+    let of_headline = figure.efficiency?;
+    match figure.headline {
+        FigureKind::Typical => share_of_ceiling(figure, figure.delivered?),
+        FigureKind::Attainable | FigureKind::Delivered => Some(of_headline),
+    }
+}
+
 /// Explains that a figure is beyond its own ceiling; `None` if it is not. The node judged its run,
 /// but the file may have been changed since.
 fn above_ceiling(figure: &NodeFigure) -> Option<String> {
     /// Margin where an older file does not tell it: far beyond that of any ceiling.
     const UNKNOWN: f64 = 1.0;
-    let ceiling = figure.ceiling.filter(|ceiling| *ceiling > 0.0)?;
-    let share = |value: f64| match figure.better {
-        Better::Higher => value / ceiling,
-        Better::Lower => ceiling / value,
-    };
-    let both = [figure.attainable, figure.delivered].into_iter().flatten().map(share);
-    let most = both.filter(|share| share.is_finite()).max_by(f64::total_cmp)?;
+    let both = [figure.attainable, figure.delivered].into_iter().flatten();
+    let most = both.filter_map(|v| share_of_ceiling(figure, v)).max_by(f64::total_cmp)?;
     let margin = figure.ceiling_margin.unwrap_or(UNKNOWN);
     let beyond = match figure.better {
         Better::Higher => format!("the result is {} of its ceiling", format_percent(most)),
@@ -341,7 +356,7 @@ impl Intake {
             attainable: figure.attainable,
             delivered: figure.delivered,
             ceiling: figure.ceiling,
-            efficiency: figure.efficiency.map(|e| e as f32).filter(|e| e.is_finite()),
+            efficiency: efficiency(&figure).map(|e| e as f32).filter(|e| e.is_finite()),
             invalid: !is_usable || impossible.is_some(),
             missing: figure.missing.as_deref().map(|why| self.text(why, LONGEST_TEXT)),
             bottleneck: figure.bottleneck.as_deref().map(|b| self.text(b, LONGEST_NAME)),

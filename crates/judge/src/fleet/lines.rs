@@ -203,6 +203,7 @@ pub(super) struct Cell {
     pub(super) attainable: Option<f64>,
     pub(super) delivered: Option<f64>,
     pub(super) ceiling: Option<f64>,
+    /// Share of the ceiling of the figure that comes first: attainable, else delivered.
     pub(super) efficiency: Option<f32>,
     pub(super) invalid: bool,
     pub(super) missing: Option<Arc<str>>,

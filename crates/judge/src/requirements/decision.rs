@@ -1,6 +1,8 @@
 //! Decides whether a figure meets a limit: by its whole interval, not by its value.
 
-use proofmark_model::{Better, Decision, FigureKind, Latency, Measurement, Severity, Verdict};
+use proofmark_model::{
+    Better, Decision, FigureKind, Latency, Measurement, PERCENTILE_TRIALS, Severity, Verdict,
+};
 
 use super::Statistic;
 use super::figure::number;
@@ -37,7 +39,7 @@ pub(super) fn decide(
         Err(why) if m.verdict.is_usable() => return undecided(None, None, Some(why)),
         Err(_) => return undecided(None, None, Some(why_no_result(m))),
     };
-    let ci95 = interval(statistic, m, value);
+    let ci95 = interval(statistic, m, imported, value);
     let without = range_without(statistic, m, value);
     let as_printed = imported && ci95.is_none() && without.is_err();
     let range = match ci95.map_or(without, Ok) {
@@ -96,12 +98,13 @@ fn kind_of(statistic: Statistic, m: &Measurement) -> Option<FigureKind> {
     }
 }
 
-/// The 95 % interval of a statistic with that value, if there is one.
-fn interval(statistic: Statistic, m: &Measurement, value: f64) -> Option<[f64; 2]> {
+/// The 95 % interval of a statistic with that value, if there is one. The ranks of a percentile stand
+/// for a tool's operations alone: those of one trial share its disturbances.
+fn interval(statistic: Statistic, m: &Measurement, imported: bool, value: f64) -> Option<[f64; 2]> {
     if let Some(share) = percentile_share(statistic) {
         let latency = m.latency.as_ref()?;
-        return stored_interval(statistic, latency)
-            .or_else(|| percentile_interval(latency, share, value));
+        let by_ranks = || percentile_interval(latency, share, value).filter(|_| imported);
+        return stored_interval(statistic, latency).or_else(by_ranks);
     }
     let figure = m.summary.as_ref()?.figure(kind_of(statistic, m)?);
     let factor = value / figure.value?;
@@ -111,6 +114,15 @@ fn interval(statistic: Statistic, m: &Measurement, value: f64) -> Option<[f64; 2
 /// The range that decides without an interval: that of all trials, if they are enough. The mean and
 /// the maximum of all operations need no interval: they describe these operations alone.
 fn range_without(statistic: Statistic, m: &Measurement, value: f64) -> Result<[f64; 2], String> {
+    if percentile_share(statistic).is_some() {
+        return Err(match m.trials.len() {
+            n if n < PERCENTILE_TRIALS => format!(
+                "{}: too few for the interval of a percentile, {PERCENTILE_TRIALS} are needed",
+                counted(n, "trial")
+            ),
+            _ => "its trials differ too much for an interval of the percentile".to_owned(),
+        });
+    }
     let Some(kind) = kind_of(statistic, m) else { return Ok([value; 2]) };
     let figure = m.summary.as_ref().and_then(|s| s.figure(kind).value);
     let factor = figure.map_or(f64::NAN, |figure| value / figure);
@@ -255,6 +267,36 @@ mod tests {
     }
 
     #[test]
+    fn a_percentile_of_few_trials_decides_nothing() {
+        let mut m = read();
+        let bucket = |upto: f64, count: u64| LatencyBucket { upto, count };
+        let latency = m.latency.as_mut().unwrap();
+        latency.buckets = vec![bucket(1e-4, 980_000), bucket(2e-4, 20_000)];
+        (latency.p99, latency.ci95) = (Some(2e-4), Default::default());
+        let trials = m.trials.clone();
+        m.trials.truncate(3);
+        let few = decide(&m, false, Statistic::P99, |v| v < 1.0);
+        assert_eq!((few.decision, few.value, few.ci95), (Decision::Undecided, Some(2e-4), None));
+        let why = "3 trials: too few for the interval of a percentile, 6 are needed";
+        assert_eq!(few.reason.as_deref(), Some(why));
+        m.trials = trials;
+        let none = decide(&m, false, Statistic::P99, |v| v < 1.0);
+        assert_eq!(none.decision, Decision::Undecided);
+        assert_eq!(
+            none.reason.as_deref(),
+            Some("its trials differ too much for an interval of the percentile")
+        );
+        // A tool's output has no trials to compare: the ranks decide, or the number that it printed.
+        let by_ranks = decide(&m, true, Statistic::P99, |v| v < 1.0);
+        assert_eq!((by_ranks.decision, by_ranks.reason), (Decision::Met, None));
+        m.latency.as_mut().unwrap().buckets.clear();
+        m.trials.truncate(1);
+        let printed = decide(&m, true, Statistic::P99, |v| v < 1.0);
+        assert_eq!(printed.decision, Decision::Met);
+        assert_eq!(printed.reason.as_deref(), Some("as the tool printed it: 1 trial, no interval"));
+    }
+
+    #[test]
     fn a_percentile_is_between_the_ranks_that_hold_it() {
         let mut m = read();
         let bucket = |i: u32| LatencyBucket { upto: f64::from(i) * 1e-6, count: 1 };
@@ -264,7 +306,7 @@ mod tests {
         // Of 10 000 operations 98 to each side: 1.96 x sqrt(10 000 / 4).
         let [low, high] = percentile_interval(latency, 0.5, 5e-3).unwrap();
         assert!((low - 4.902e-3).abs() < 2e-6 && (high - 5.098e-3).abs() < 2e-6, "{low} {high}");
-        let p50 = |limit: f64| decide(&m, false, Statistic::P50, |v| v < limit).decision;
+        let p50 = |limit: f64| decide(&m, true, Statistic::P50, |v| v < limit).decision;
         assert_eq!(
             [5.2e-3, 5.05e-3, 4.8e-3].map(p50),
             [Decision::Met, Decision::Undecided, Decision::Missed]

@@ -1,19 +1,20 @@
 use proofmark_model::testing::{measurement, run, spec};
 use proofmark_model::{
     Access, CheckedRequirement, Decision, Ending, Figure, FigureKind, Finding, Latency, MainRow,
-    Measurement, Params, Pick, PickedValue, PlannedSeries, Run, Severity, Subsystem, Unit, Verdict,
-    key,
+    Measurement, Params, PercentileIntervals, Pick, PickedValue, PlannedSeries, Run, Severity,
+    Unit, Verdict, Work, key,
 };
 
 use super::*;
 
 fn machine() -> Run {
-    let flops = spec("cpu.flops", Unit::FlopPerSecond);
+    let mut flops = spec("cpu.flops", Unit::FlopPerSecond);
+    flops.ceilings = vec!["cpu_peak".into()].into();
     let mut commit = spec("disk.fsync", Unit::OpPerSecond);
-    commit.subsystem = Subsystem::Disk;
+    commit.work = Work::DEVICE;
+    commit.ceilings = vec!["disk_limit".into()].into();
     let mut read = spec("disk.rand_read", Unit::BytePerSecond);
-    read.subsystem = Subsystem::Disk;
-    read.work.access = Some(Access::Random);
+    read.work = Work { access: Some(Access::Random), ..Work::DEVICE };
     let of =
         |depth: u64| Params::default().with(key::QUEUE_DEPTH, depth).with(key::BLOCK_SIZE, 4096);
     let mut all = vec![
@@ -34,7 +35,12 @@ fn machine() -> Run {
             p99: Some(1e-3),
             p999: None,
             max: 0.02,
-            ci95: proofmark_model::PercentileIntervals::default(),
+            ci95: PercentileIntervals {
+                p50: Some([3.5e-4; 2]),
+                p90: Some([5e-4; 2]),
+                p99: Some([1e-3; 2]),
+                p999: None,
+            },
             buckets: Vec::new(),
         });
     }
@@ -160,9 +166,9 @@ fn there_is_no_maximum_where_some_operations_were_not_timed() {
 #[test]
 fn a_result_without_a_figure_gives_the_reason() {
     let mut run = machine();
-    run.measurements[1].summary.as_mut().unwrap().typical = Figure::none("not cut");
+    run.measurements[0].summary.as_mut().unwrap().typical = Figure::none("disturbed");
     let reason = |run: &Run, text: &str| checked(run, text)[0].reason.clone().unwrap();
-    assert_eq!(reason(&run, "disk.fsync.typical>=1op/s"), "not cut");
+    assert_eq!(reason(&run, "cpu.flops.typical>=1FLOP/s"), "disturbed");
     assert_eq!(
         reason(&run, "disk.fsync.p999<1s"),
         "too few operations for a p999: 10 must be beyond it; measure longer"
@@ -268,7 +274,8 @@ fn a_mistyped_statistic_or_unit_lists_what_fits_the_figure() {
     assert!(both.contains("MiB/s") && both.contains("kIOPS") && !both.contains("us"), "{both}");
     // Without brackets the word may belong to the workload.
     let parsed: Requirement = "cpu.flops.average>=1GFLOP/s".parse().unwrap();
-    let flops = "no statistic 'average' of cpu.flops; there are delivered, mean, p50";
+    let flops =
+        "no statistic 'average' of cpu.flops; there are delivered, attainable, typical, efficiency";
     let found = parsed.misnamed_statistic(&run, |_| None).unwrap();
     assert!(found.contains(flops), "{found}");
     let unknown: Requirement = "gpu.average>=1GFLOP/s".parse().unwrap();
@@ -276,12 +283,42 @@ fn a_mistyped_statistic_or_unit_lists_what_fits_the_figure() {
 }
 
 #[test]
+fn a_statistic_that_no_run_of_the_workload_has_is_an_error() {
+    let mut run = machine();
+    run.measurements[0].latency = None;
+    let check = |run: &Run, text: &str| text.parse::<Requirement>().unwrap().check(run, None);
+    for (text, word) in [
+        ("cpu.flops.p99<3ms", "'p99' of cpu.flops; there are delivered, attainable, typical and"),
+        ("cpu.flops.iops>=1op/s", "'iops' of cpu.flops; there are"),
+        ("disk.fsync.typical>=1op/s", "'typical' of disk.fsync; there are delivered, efficiency,"),
+    ] {
+        let error = check(&run, text).unwrap_err();
+        assert!(error.starts_with(&format!("{text}: no statistic {word}")), "{error}");
+    }
+    // A result that lacks what another run may have is undecided.
+    for text in ["cpu.flops.attainable>=1FLOP/s", "cpu.flops.efficiency>=1%"] {
+        assert_eq!(decided(&run, text), [Decision::Undecided], "{text}");
+    }
+    run.workloads.get_mut("cpu.flops").unwrap().ceilings = Vec::new().into();
+    assert!(check(&run, "cpu.flops.efficiency>=1%").is_err());
+    // One that was not measured is undecided, too, if the workload times single operations.
+    run.measurements.clear();
+    assert_eq!(decided(&run, "disk.fsync.p99<3ms"), [Decision::Undecided]);
+    assert!(check(&run, "cpu.flops.p99<3ms").is_err());
+    // An import has no rounds.
+    run.imported = Some("a tool".into());
+    assert!(check(&run, "cpu.flops.attainable>=1FLOP/s").is_err());
+}
+
+#[test]
 fn a_run_without_the_workload_knows_its_units_from_the_program() {
     let (run, spec) = (machine(), spec("cpu.linpack", Unit::FlopPerSecond));
+    let device = WorkloadSpec { work: Work::DEVICE, ..spec.clone() };
     let check = |text: &str| text.parse::<Requirement>().unwrap().check(&run, Some(&spec));
     assert_eq!(check("cpu.linpack>=1GFLOP/s").unwrap()[0].decision, Decision::Undecided);
     assert!(check("cpu.linpack>=1GB/s").unwrap_err().contains("there are FLOP/s"));
-    assert!(check("cpu.linpack.mean<1GB/s").unwrap_err().contains("there are s, ms"));
+    let timed = "cpu.linpack.mean<1GB/s".parse::<Requirement>().unwrap();
+    assert!(timed.check(&run, Some(&device)).unwrap_err().contains("there are s, ms"));
 }
 
 #[test]

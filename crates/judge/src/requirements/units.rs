@@ -1,7 +1,7 @@
 //! The statistics and units that fit a workload, for requirements and for messages about mistyped
 //! ones.
 
-use proofmark_model::{FigureKind, Measurement, Run, Unit, WorkloadSpec, and_list};
+use proofmark_model::{Cut, FigureKind, Measurement, Run, Unit, WorkloadSpec, and_list};
 
 use super::{STATISTICS, Statistic};
 
@@ -69,30 +69,31 @@ pub(super) fn typed_units(statistic: Statistic, spec: Option<&WorkloadSpec>) -> 
     typed.map(|(word, ..)| *word).chain(percent).collect()
 }
 
-/// The statistics that results of a workload have: those of the run's, or without a result all that
-/// the workload may have.
-pub(super) fn fitting_statistics(run: &Run, spec: &WorkloadSpec) -> Vec<&'static str> {
+/// Returns true if results of a workload have the statistic: those of the run, or of another run
+/// that measures the same. Single operations are timed where the work waits for a device, if at all.
+pub(super) fn has_statistic(statistic: Statistic, run: &Run, spec: &WorkloadSpec) -> bool {
     let measured: Vec<&Measurement> =
         run.measurements.iter().filter(|m| m.workload == spec.id && m.summary.is_some()).collect();
-    let any =
-        |has: &dyn Fn(&Measurement) -> bool| measured.is_empty() || measured.iter().any(|m| has(m));
+    let any = |has: &dyn Fn(&Measurement) -> bool| measured.iter().any(|m| has(m));
+    let waits = spec.work.cut() == Cut::Single;
     let figure = |kind: FigureKind| {
-        any(&|m| m.summary.as_ref().is_some_and(|s| s.figure(kind).value.is_some()))
+        let cut = !waits && run.imported.is_none();
+        cut || any(&|m| m.summary.as_ref().is_some_and(|s| s.figure(kind).value.is_some()))
     };
-    let fits = |statistic: Statistic| match statistic {
+    match statistic {
         Statistic::Delivered => spec.unit.is_work(),
         Statistic::Attainable => figure(FigureKind::Attainable),
         Statistic::Typical => figure(FigureKind::Typical),
-        Statistic::Efficiency => any(&|m| m.efficiency.is_some()),
+        Statistic::Efficiency => !spec.ceilings.is_empty() || any(&|m| m.efficiency.is_some()),
         Statistic::Iops => has_iops(spec) || spec.unit == Unit::OpPerSecond,
-        _ => any(&|m| m.latency.is_some()),
-    };
-    STATISTICS.iter().filter(|(_, s)| fits(*s)).map(|(word, _)| *word).collect()
+        _ => waits && measured.is_empty() || any(&|m| m.latency.is_some()),
+    }
 }
 
 /// Returns `no statistic 'p98' of disk.fsync; there are delivered, mean and p50`.
 pub(super) fn no_statistic(word: &str, run: &Run, spec: &WorkloadSpec) -> String {
-    let all = and_list(fitting_statistics(run, spec));
+    let all = STATISTICS.iter().filter(|(_, statistic)| has_statistic(*statistic, run, spec));
+    let all = and_list(all.map(|(word, _)| *word));
     format!("no statistic '{word}' of {}; there are {all}", spec.id)
 }
 

@@ -1,5 +1,6 @@
 //! `proofmark fleet`: measures many machines in rounds, and finds the slow ones.
 
+mod duration;
 mod node;
 mod pair_server;
 mod report;

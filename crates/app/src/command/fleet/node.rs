@@ -15,7 +15,7 @@ use proofmark_judge::fleet::node_round;
 use proofmark_model::{FleetTask, Plan, Run, StorageKind, Subsystem, SubsystemInfo, Timestamp};
 use proofmark_peer::boot_id;
 use proofmark_run::{
-    Deadline, Live, Machine, PeerRequest, PlanRequest, RunFile, ToolChoice, begin,
+    Deadline, Live, Machine, PeerRequest, PlanRequest, RunFile, ToolChoice, begin, estimate,
     left_out_for_time, measure_here, plan, subsystems,
 };
 use rustix::fs::{MemfdFlags, memfd_create};
@@ -146,6 +146,14 @@ fn measure(
             Ok(OrderOutcome::Measured(Box::new(round)))
         }
     }
+}
+
+/// Returns the maximum seconds of a round's trials if this machine were a node.
+pub(super) fn own_round_s(task: &FleetTask) -> Result<f64> {
+    let text = task.profile_text.as_deref().map(in_memory).transpose()?;
+    let (request, _) = own_request(task, text.as_ref())?;
+    let machine = Machine::for_run(&request)?;
+    Ok(estimate(&plan(&request, &machine.host)?.plan).1)
 }
 
 /// Joins sentences on what was not measured, with those of the plan of a run that has ended: what the

@@ -17,11 +17,11 @@ use proofmark_fleet::{
 use proofmark_judge::fleet::{nodes_again, pair_groups, pairs_again};
 use proofmark_model::{
     FLEET_SCHEMA, FleetPlan, FleetTask, Pairs, RoundRobin, Subsystem, Timestamp, counted, excerpt,
-    format_seconds,
 };
 use proofmark_peer::Key;
 use proofmark_run::{BUILT_IN, Profile, own_program, read_text};
 
+use super::duration::{REQUEST_S, duration};
 use super::report;
 use super::slurm::{check_current_allocation, rerun_in_new_allocation};
 use crate::cli::FleetRunArgs;
@@ -40,8 +40,6 @@ const BUDGETS_PER_ROUND: f64 = 4.0;
 const ROUND_SLACK_S: f64 = 120.0;
 /// Seconds of a round without a budget of its own.
 const ROUND_S: f64 = 30.0;
-/// Seconds of each round's budget for its request and answer.
-const REQUEST_S: f64 = 0.5;
 /// Minimum seconds of a round: a shorter one measures too little.
 const SHORTEST_ROUND_S: f64 = 2.0;
 /// Maximum bytes of a profile that is sent to nodes.
@@ -53,14 +51,16 @@ const TESTBED: &str = "PROOFMARK_TESTBED";
 
 pub fn run(args: &FleetRunArgs) -> Result<Outcome> {
     let task = round_task(args)?;
+    let begun = args.resume.as_deref().map(begun_plan).transpose()?;
+    let repaired = repaired(args, begun.as_ref())?;
     if args.slurm && std::env::var_os("SLURM_JOB_ID").is_none() {
         return rerun_in_new_allocation(args, |nodes| longest_s(args, nodes, task.round_s));
     }
     let way = Way::parse(args)?;
     if args.dry_run {
-        return dry_run(args, way, task.round_s);
+        return dry_run(args, way, &task, begun.as_ref());
     }
-    let (dir, begun) = folder(args)?;
+    let dir = folder(args)?;
     let stop = Stop::default();
     let stopper = stop.clone();
     signals::on_signals(move |signal| stopper.stop(signal)).context("cannot handle signals")?;
@@ -68,7 +68,7 @@ pub fn run(args: &FleetRunArgs) -> Result<Outcome> {
     let mut launcher = launcher(args, way, task.round_s, &stopped)?;
     let plan = planned(args, &task.task, launcher.as_ref());
     let (plan, mut known, mut log) = open(&dir, begun, plan)?;
-    known.ask_again(repaired(args, &plan)?, &mut log)?;
+    known.ask_again(repaired, &mut log)?;
     let round = Duration::from_secs_f64(round_limit_s(task.round_s));
     let start = start_limit(args, plan.nodes.len() as u32);
     let key = || Key::generate().map(|key| key.to_hex()).map_err(|e| e.to_string());
@@ -94,9 +94,14 @@ pub fn run(args: &FleetRunArgs) -> Result<Outcome> {
     finish(measured, &dir, args.all, &stop)
 }
 
-/// Returns the nodes of `--again`, which must be in the plan.
-fn repaired(args: &FleetRunArgs, plan: &FleetPlan) -> Result<BTreeSet<String>> {
-    let Some(list) = &args.again else { return Ok(BTreeSet::new()) };
+/// Reads the plan of the fleet in the directory of `--resume`.
+fn begun_plan(dir: &Path) -> Result<FleetPlan> {
+    Ok(FleetLog::read(dir).map_err(usage)?.plan)
+}
+
+/// Returns the nodes of `--again`, which must be in the plan of the fleet that was begun.
+fn repaired(args: &FleetRunArgs, begun: Option<&FleetPlan>) -> Result<BTreeSet<String>> {
+    let (Some(list), Some(plan)) = (&args.again, begun) else { return Ok(BTreeSet::new()) };
     let nodes = named_hosts(list, false).map_err(|e| usage(format!("--again: {e}")))?;
     match nodes.iter().find(|node| !plan.nodes.contains(node)) {
         Some(other) => Err(usage(format!(
@@ -124,12 +129,15 @@ fn finish(measured: Result<(), Unfinished>, dir: &Path, all: bool, stop: &Stop) 
 }
 
 /// Opens the file of a begun fleet, or creates one with this plan.
-fn open(dir: &Path, begun: bool, plan: FleetPlan) -> Result<(FleetPlan, ResumeState, FleetLog)> {
-    if begun {
+fn open(
+    dir: &Path,
+    begun: Option<FleetPlan>,
+    plan: FleetPlan,
+) -> Result<(FleetPlan, ResumeState, FleetLog)> {
+    if let Some(begun) = begun {
+        check_resumed_plan(&begun, &plan)?;
         let lines = FleetLog::read(dir).map_err(usage)?;
-        let before = lines.plan.clone();
-        check_resumed_plan(&before, &plan)?;
-        return Ok((before, ResumeState::from_lines(lines), FleetLog::resume(dir)?));
+        return Ok((begun, ResumeState::from_lines(lines), FleetLog::resume(dir)?));
     }
     let log = FleetLog::create(dir, &plan);
     let log = log.with_context(|| format!("cannot write to {}", dir.display()))?;
@@ -249,16 +257,13 @@ fn read_hosts(typed: &str, command: &[String]) -> Result<Vec<String>> {
     }
 }
 
-/// Returns the fleet's directory, and true if a fleet was begun there.
-fn folder(args: &FleetRunArgs) -> Result<(PathBuf, bool)> {
-    if let Some(dir) = &args.resume {
-        return Ok((dir.clone(), true));
+/// Returns the fleet's directory, which is created unless a fleet was begun in it.
+fn folder(args: &FleetRunArgs) -> Result<PathBuf> {
+    match (&args.resume, &args.out) {
+        (Some(dir), _) => Ok(dir.clone()),
+        (None, Some(dir)) => Ok(named_folder(dir)?),
+        (None, None) => Ok(new_folder("fleet", Path::new(""), Timestamp::now())?),
     }
-    let dir = match &args.out {
-        Some(dir) => named_folder(dir)?,
-        None => new_folder("fleet", Path::new(""), Timestamp::now())?,
-    };
-    Ok((dir, false))
 }
 
 fn planned(args: &FleetRunArgs, task: &FleetTask, launcher: &dyn Launcher) -> FleetPlan {
@@ -281,10 +286,14 @@ fn planned(args: &FleetRunArgs, task: &FleetTask, launcher: &dyn Launcher) -> Fl
 /// Refuses to continue with other nodes, another program or another plan: rounds would not be
 /// comparable.
 fn check_resumed_plan(begun: &FleetPlan, here: &FleetPlan) -> Result<()> {
+    if let Some([was, is]) = begun.tool.differing(&here.tool) {
+        return Err(usage(format!(
+            "--resume: the fleet in that directory is of proofmark {was}, this is proofmark {is}"
+        )));
+    }
     let (was, is) = (&begun.task, &here.task);
     let differs = [
         ("the list of nodes", begun.nodes != here.nodes),
-        ("the version of proofmark", begun.tool != here.tool),
         ("--label", begun.label != here.label),
         ("--rounds", begun.rounds != here.rounds),
         ("--profile", (&was.profile, &was.profile_text) != (&is.profile, &is.profile_text)),
@@ -347,18 +356,30 @@ fn job(args: &FleetRunArgs, kubectl: Vec<String>, round_s: f64) -> Result<Kubern
     })
 }
 
-fn dry_run(args: &FleetRunArgs, way: Way, round_s: f64) -> Result<Outcome> {
+/// Prints the commands, and refuses to continue a fleet as the real command does.
+fn dry_run(
+    args: &FleetRunArgs,
+    way: Way,
+    task: &RoundTask,
+    begun: Option<&FleetPlan>,
+) -> Result<Outcome> {
     if let Way::Kubernetes(kubectl) = way {
-        let job = manifest(&job(args, kubectl, round_s)?);
+        let job = manifest(&job(args, kubectl, task.round_s)?);
         print(&(serde_json::to_string_pretty(&job)? + "\n"))?;
         return Ok(Outcome::Done);
     }
     // Slurm has one command for all nodes, and one that copies the program.
     let has_one_each = matches!(way, Way::Ssh(..)) && !args.all;
-    let launcher = launcher(args, way, round_s, &|| false)?;
+    let launcher = launcher(args, way, task.round_s, &|| false)?;
+    if let Some(begun) = begun {
+        check_resumed_plan(begun, &planned(args, &task.task, launcher.as_ref()))?;
+    }
     let commands = launcher.commands();
     let shown = if has_one_each { commands.len().min(1) } else { commands.len() };
-    let mut text = format!("# {}\n", duration(args, launcher.nodes().len() as u32, round_s));
+    let mut text = format!(
+        "# {}\n",
+        duration(args, launcher.nodes().len() as u32, (&task.task, task.round_s))
+    );
     commands.iter().take(shown).for_each(|command| text += &format!("{command}\n"));
     let rest = counted((commands.len() - shown) as u64, "other command");
     if shown < commands.len() {
@@ -366,19 +387,4 @@ fn dry_run(args: &FleetRunArgs, way: Way, round_s: f64) -> Result<Outcome> {
     }
     print(&text)?;
     Ok(Outcome::Done)
-}
-
-/// Describes the expected time of a fleet of so many nodes.
-fn duration(args: &FleetRunArgs, nodes: u32, round_s: f64) -> String {
-    let batches = |at_once: u32| nodes.div_ceil(at_once.max(1));
-    let turns = f64::from(args.rounds * args.at_once.map_or(1, batches));
-    let pass = format_seconds(turns * (round_s + REQUEST_S));
-    let nodes = counted(nodes, "node");
-    let network = args.pairs.map_or("", |_| "; then the network between nodes");
-    format!(
-        "{nodes}, {} rounds of up to {}: about {pass}; if a node looks slow, up to {pass} for a \
-         second pass{network}",
-        args.rounds,
-        format_seconds(round_s)
-    )
 }

@@ -12,6 +12,10 @@ fn an_undecided_requirement_says_what_to_do_and_of_which_run_it_is() {
     let advice =
         "To decide: measure again on a quiet machine (run --wait-quiet) or with more trials";
     assert!(text.contains(advice), "{text}");
+    // A quiet machine gives it no figure.
+    let one = ["check", "a.json", "--require", "cpu.flops.efficiency>=1%"];
+    let text = folder.run(&one).with(5).quiet();
+    assert!(text.contains("no ceiling is known") && !text.contains("To decide"), "{text}");
 }
 
 #[test]
@@ -55,6 +59,7 @@ fn requirements_are_met_or_end_with_4_or_undecided_with_5() {
         folder.refuses(&["check", "a.json", "--require", &requirement], word);
     }
     for (requirement, word) in [
+        ("cpu.flops.p99<3ms", "no statistic 'p99' of cpu.flops; there are delivered, "),
         ("disk.fsync.p98<10ms", "no statistic 'p98' of disk.fsync; there are delivered, "),
         ("cpu.flops.median>=1FLOP/s", "no statistic 'median' of cpu.flops; there are delivered"),
         ("disk.fsync.p99<10msec", "no unit 'msec' for p99 of disk.fsync; there are s, ms, us, µs"),

@@ -27,6 +27,32 @@ fn of_two_names_the_first_in_the_plan_stays_whichever_answers_first() {
 }
 
 #[test]
+fn a_fleet_of_which_too_few_nodes_are_left_says_so_before_its_first_round() {
+    let too_few = |nodes: &[&str], twins: bool, before: Vec<FleetLine>| {
+        let mut launcher = FakeNodes::new(well);
+        launcher.nodes = nodes.iter().map(|node| (*node).to_owned()).collect();
+        (launcher.boot_ids, launcher.twins, launcher.hello) = (true, twins, None);
+        resumed(&mut launcher, &[], None, before);
+        let is_round = |line: &String| line.starts_with('[');
+        let ahead = launcher.printed.iter().take_while(|line| !is_round(line));
+        ahead.filter(|line| line.contains("can be measured")).cloned().collect::<Vec<_>>()
+    };
+    let words = |left: &str| {
+        format!(
+            "only {left} of 4 nodes can be measured; comparing needs 4, so no node will be judged \
+             (Ctrl-C stops)"
+        )
+    };
+    assert_eq!(too_few(&["n1", "n2", "n4", "n5"], true, Vec::new()), [words("1")]);
+    assert_eq!(too_few(&["n1", "n2", "n4", "n3"], false, Vec::new()), [words("3")]);
+    // A smaller fleet was never to be compared.
+    assert_eq!(too_few(&["n1", "n2", "n3"], false, Vec::new()), [""; 0]);
+    // A node with results from before counts.
+    let before = vec![FleetLine::Round(Box::new(result("n3", Pass::First, 1)))];
+    assert_eq!(too_few(&["n1", "n2", "n4", "n3"], false, before), [""; 0]);
+}
+
+#[test]
 fn a_stopped_repetition_goes_on_with_the_rounds_that_it_lacks() {
     let before = measured(&mut FakeNodes::new(well), &["n1", "n3"]);
     let whole = resumed_for(&mut FakeNodes::new(well), &["n1", "n3"], None, (before, &["n3"]));
@@ -103,4 +129,16 @@ fn a_node_that_does_not_start_comes_with_what_it_printed() {
     let [("n3", 1, reason, true)] = failures(&lines)[..] else { panic!("{lines:?}") };
     assert!(reason.contains("it did not start within 0 s"), "{reason}");
     assert!(reason.contains("its start files printed: Welcome to") && !reason.contains('\x1b'));
+}
+
+#[test]
+fn the_second_pass_after_a_repaired_node_is_expected_to_take_all_nodes() {
+    assert_eq!([1, 4, 5].map(|nodes| turns(nodes, Some(2))), [1, 2, 3]);
+    assert_eq!([0, 4].map(|nodes| turns(nodes, None)), [1, 1]);
+    let plan = FleetPlan { at_once: Some(1), ..plan(&["n1", "n2", "n3"].map(str::to_owned)) };
+    let repaired = vec!["n3".to_owned()];
+    assert_eq!(second_pass_s(&plan, 10.0, &repaired), 60.0, "2 rounds of 3 nodes in turn");
+    assert_eq!(second_pass_s(&plan, 30.0, &plan.nodes), 60.0);
+    let plan = FleetPlan { at_once: None, ..plan };
+    assert_eq!(second_pass_s(&plan, 10.0, &repaired), 20.0);
 }

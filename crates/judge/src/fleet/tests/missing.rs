@@ -147,6 +147,31 @@ fn two_kinds_of_which_each_has_enough() {
 }
 
 #[test]
+fn the_share_of_a_ceiling_is_that_of_the_figure_that_has_it() {
+    let few = report(fleet(3, |_, line| {
+        let triad = &mut line.figures[1];
+        triad.headline = FigureKind::Typical;
+        (triad.ceiling, triad.delivered, triad.efficiency) = (Some(4e10), Some(2e10), Some(0.6));
+        let latency = &mut line.figures[2];
+        latency.headline = FigureKind::Typical;
+        (latency.ceiling, latency.delivered) = (Some(9e-9), Some(9e-8));
+        // Its ceiling is too vague for a share.
+        line.figures[3].headline = FigureKind::Typical;
+        line.figures[3].efficiency = None;
+    }));
+    let share = |workload: &str, kind: FigureKind| {
+        let mut all = few.groups[0].figures.iter().filter(|f| f.workload == workload);
+        all.find(|f| f.kind == kind).unwrap().strips[0].of_ceiling
+    };
+    assert_eq!(share("memory.triad", FigureKind::Delivered), Some(0.5));
+    assert_eq!(share("memory.latency", FigureKind::Delivered), Some(0.1));
+    assert_eq!(share("disk.rand_read", FigureKind::Delivered), None);
+    // The share of a headline is by each trial's own clock.
+    assert_eq!(share("cpu.flops", FigureKind::Attainable), Some(0.98));
+    assert!(node(&few, "n0").reasons[0].ends_with("is 10.0 %, at Memory latency"));
+}
+
+#[test]
 fn three_nodes_are_not_compared() {
     let slow = |node: usize, line: &mut NodeRound| {
         if node == 0 {

@@ -1,0 +1,32 @@
+//! The expected time of a fleet.
+
+use proofmark_model::{FleetTask, counted, format_seconds};
+
+use super::node::own_round_s;
+use crate::cli::FleetRunArgs;
+
+/// Seconds of each round's budget for its request and answer.
+pub(super) const REQUEST_S: f64 = 0.5;
+
+/// Describes the expected time of a fleet of so many nodes. Rounds that this machine could not
+/// measure may take as long as their time limit.
+pub(super) fn duration(
+    args: &FleetRunArgs,
+    nodes: u32,
+    (task, limit_s): (&FleetTask, f64),
+) -> String {
+    let (round_s, round) = match own_round_s(task) {
+        Ok(s) => (s, format!("about {} as planned for this machine", format_seconds(s))),
+        Err(_) => (limit_s, format!("up to {}", format_seconds(limit_s))),
+    };
+    let batches = |at_once: u32| nodes.div_ceil(at_once.max(1));
+    let turns = f64::from(args.rounds * args.at_once.map_or(1, batches));
+    let pass = format_seconds(turns * (round_s + REQUEST_S));
+    let nodes = counted(nodes, "node");
+    let network = args.pairs.map_or("", |_| "; then the network between nodes");
+    format!(
+        "{nodes}, {} rounds of {round}: about {pass}; if a node looks slow, up to {pass} for a \
+         second pass{network}",
+        args.rounds
+    )
+}
