@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use proofmark_model::Decision;
 use proofmark_run::RunError;
 pub use proofmark_run::Usage;
 
@@ -14,12 +15,12 @@ pub fn usage(message: impl Into<String>) -> anyhow::Error {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Code {
-    Done = 0,
+    Done = Decision::Met.exit_status(),
     Failed = 1,
     Usage = 2,
     Invalid = 3,
-    CheckFailed = 4,
-    Undecided = 5,
+    CheckFailed = Decision::Missed.exit_status(),
+    Undecided = Decision::Undecided.exit_status(),
 }
 
 impl Code {

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{FigureKind, Params, Unit, Verdict};
 
-/// Version of the shape of checked requirements.
-pub const REQUIREMENTS_SCHEMA: &str = "proofmark.requirements/2";
+/// Version of the shape of a check.
+pub const CHECK_SCHEMA: &str = "proofmark.check/1";
 
 /// The conclusion from a result about a requirement.
 #[derive(
@@ -14,12 +14,23 @@ pub const REQUIREMENTS_SCHEMA: &str = "proofmark.requirements/2";
 )]
 #[serde(rename_all = "lowercase")]
 pub enum Decision {
-    /// The figure's whole interval meets it.
+    /// The figure's whole interval meets it; without one, all trials do.
     Met,
     /// The limit lies within the interval, or there is no figure to rely on.
     Undecided,
-    /// The figure's whole interval misses it.
+    /// The figure's whole interval misses it; without one, all trials do.
     Missed,
+}
+
+impl Decision {
+    /// Returns the exit status of a check with that conclusion.
+    pub const fn exit_status(self) -> u8 {
+        match self {
+            Self::Met => 0,
+            Self::Missed => 4,
+            Self::Undecided => 5,
+        }
+    }
 }
 
 /// A requirement, checked against a result.
@@ -47,10 +58,11 @@ pub struct CheckedRequirement {
     pub verdict: Option<Verdict>,
     /// Checks whose findings made the verdict worse than valid.
     pub checks: Vec<String>,
-    /// Checks that noted what took a part of the figure, whatever the decision; empty for a figure
-    /// that leaves such time out.
+    /// Checks that noted what took a part of the figure, whatever the decision; of p99, p999 and the
+    /// maximum, `disturbed_tail`. Empty for a figure that leaves such time out.
     pub disturbances: Vec<String>,
-    /// Reason why it is undecided, where no check gives it.
+    /// Reason why it is undecided, where no check gives it; of a decision without an interval, its
+    /// basis.
     pub reason: Option<String>,
 }
 

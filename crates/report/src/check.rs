@@ -1,8 +1,10 @@
 //! A check in CI: results that are slower than in the baseline, and requirements.
 
+mod json;
+
 use std::collections::BTreeMap;
 
-use proofmark_model::{CheckedRequirement, Comparison, Decision, REQUIREMENTS_SCHEMA, Run};
+use proofmark_model::{CheckedRequirement, Comparison, Decision, Run, Verdict, check_id};
 use quick_junit::{TestCase, TestCaseStatus};
 use serde::Serialize;
 
@@ -10,7 +12,7 @@ use crate::comparison;
 use crate::junit;
 use crate::markdown::escape;
 use crate::terminal::page::Page;
-use crate::view::{Scale, clean, counted, grouped, joined, percent};
+use crate::view::{Scale, clean, counted, grouped, percent};
 use crate::{Format, Options, RenderError};
 
 /// The writer of a check.
@@ -25,17 +27,13 @@ pub const FORMATS: &[Format<Writer>] = &[
 ];
 
 /// The requirements of a run, and its comparison with a baseline.
-#[derive(Debug, Clone, Copy, Serialize)]
+#[derive(Debug, Clone, Copy)]
 pub struct Check<'a> {
-    schema: &'static str,
     /// The run's name, and the run.
-    #[serde(skip)]
     run: (&'a str, &'a Run),
     requirements: &'a [CheckedRequirement],
-    #[serde(skip_serializing_if = "Option::is_none")]
     comparison: Option<&'a Comparison>,
     /// The reason why there is no baseline to compare with, where one was asked for.
-    #[serde(skip_serializing_if = "Option::is_none")]
     no_baseline: Option<&'a str>,
 }
 
@@ -43,7 +41,7 @@ impl<'a> Check<'a> {
     /// Takes a run with its name, and its requirements.
     pub fn new(run: (&'a str, &'a Run), requirements: &'a [CheckedRequirement]) -> Self {
         let (comparison, no_baseline) = (None, None);
-        Self { schema: REQUIREMENTS_SCHEMA, run, requirements, comparison, no_baseline }
+        Self { run, requirements, comparison, no_baseline }
     }
 
     /// Adds the comparison with the baseline, or the reason why there is no baseline.
@@ -110,16 +108,14 @@ impl<'a> Check<'a> {
         Ok(junit::write(&name, suites)?)
     }
 
-    /// Writes one object: the comparison alone, or with requirements schema
-    /// `proofmark.requirements/2`.
+    /// Writes one object of schema `proofmark.check/1`.
     ///
     /// # Errors
     /// If a value has no form in JSON.
     pub fn json(&self) -> Result<String, RenderError> {
-        match self.comparison.filter(|_| self.requirements.is_empty()) {
-            Some(comparison) => comparison::json(comparison),
-            None => Ok(serde_json::to_string_pretty(self)? + "\n"),
-        }
+        // Refuses a comparison that JSON cannot hold.
+        self.comparison.map(comparison::json).transpose()?;
+        Ok(serde_json::to_string_pretty(&json::Object::new(self))? + "\n")
     }
 
     /// Returns why there is no baseline: `? undecided: no baseline in the history ...`.
@@ -136,46 +132,65 @@ impl<'a> Check<'a> {
         let line = |c: &CheckedRequirement| {
             format!("{} {}: {}", mark(c.decision), clean(&c.requirement), evidence(c))
         };
-        // A requirement is met if all of its results meet it.
-        let mut all: BTreeMap<&str, Decision> = BTreeMap::new();
-        for c in self.requirements {
-            let worst = all.entry(&c.requirement).or_insert(c.decision);
-            *worst = c.decision.max(*worst);
-        }
-        let count = |decision| all.values().filter(|d| **d == decision).count();
-        let other = |decision, word: &str| match count(decision) {
-            0 => String::new(),
-            n => format!(", {n} {word}"),
-        };
-        let sum = format!(
-            "{} of {} met{}{}.",
-            count(Decision::Met),
-            counted(all.len() as u64, "requirement"),
-            other(Decision::Missed, "missed"),
-            other(Decision::Undecided, "undecided")
-        );
+        let sum = RequirementCounts::count(self.requirements).sentence();
         let all = self.requirements.iter().filter_map(advice).map(|text| (text, ()));
         let advice = grouped(all).into_iter().map(|(text, _)| text.to_owned());
         self.requirements.iter().map(line).chain(advice).chain([sum]).collect()
     }
 }
 
-/// Returns what to do about a requirement that is undecided. The reason for a missing figure says it
-/// itself.
+/// Requirements by decision. One is met if all of its results meet it.
+#[derive(Debug, Serialize)]
+struct RequirementCounts {
+    met: usize,
+    missed: usize,
+    undecided: usize,
+}
+
+impl RequirementCounts {
+    fn count(checked: &[CheckedRequirement]) -> Self {
+        let mut all: BTreeMap<&str, Decision> = BTreeMap::new();
+        for c in checked {
+            let worst = all.entry(&c.requirement).or_insert(c.decision);
+            *worst = c.decision.max(*worst);
+        }
+        let count = |decision| all.values().filter(|d| **d == decision).count();
+        let [met, missed, undecided] =
+            [Decision::Met, Decision::Missed, Decision::Undecided].map(count);
+        Self { met, missed, undecided }
+    }
+
+    fn sentence(&self) -> String {
+        let Self { met, missed, undecided } = self;
+        let all = counted((met + missed + undecided) as u64, "requirement");
+        let other = |n: usize, word: &str| match n {
+            0 => String::new(),
+            n => format!(", {n} {word}"),
+        };
+        format!("{met} of {all} met{}{}.", other(*missed, "missed"), other(*undecided, "undecided"))
+    }
+}
+
+/// Returns what to do about a requirement that is undecided. Without a figure, the reason says what
+/// it lacks.
 fn advice(c: &CheckedRequirement) -> Option<&'static str> {
     let text = match c.verdict {
         None => "To decide: measure what was not measured, and check that run.",
-        Some(verdict) if verdict.is_undoubted() && c.value.is_none() => return None,
-        Some(verdict) if verdict.is_undoubted() && c.ci95.is_none() => {
-            "To decide: measure again with more trials (run --trials)."
+        Some(verdict) if !verdict.is_undoubted() && c.checks.is_empty() => {
+            "To decide: measure again what gave no result."
         }
-        Some(verdict) if verdict.is_undoubted() => {
-            "To decide: measure again on a quiet machine (run --wait-quiet) or with more trials (run \
-             --trials), or set a limit outside the interval."
-        }
-        Some(_) => {
+        Some(verdict) if !verdict.is_undoubted() => {
             "To decide: follow the advice of `proofmark explain CHECK` for the check named, and \
              measure again."
+        }
+        Some(_) if c.value.is_none() => return None,
+        Some(_) if c.ci95.is_none() => {
+            "To decide: measure again with more trials (run --trials), of which a 95 % interval \
+             needs at least 6, on a quiet machine (run --wait-quiet)."
+        }
+        Some(_) => {
+            "To decide: measure again on a quiet machine (run --wait-quiet) or with more trials (run \
+             --trials), or set a limit outside the interval."
         }
     };
     (c.decision == Decision::Undecided).then_some(text)
@@ -198,14 +213,65 @@ fn case(c: &CheckedRequirement) -> TestCase {
     TestCase::new(junit::text(&format!("{} ({})", c.requirement, c.title)), status)
 }
 
-/// Returns the result with its figure, and why it does not decide the requirement where it does
-/// not: `Commit, 4 KiB, fdatasync, p99 1.250 ms`.
+/// Returns the result with its figure, and what the decision rests on: `Commit, 4 KiB, fdatasync,
+/// p99 1.250 ms`.
 fn evidence(c: &CheckedRequirement) -> String {
-    let between = if c.value.is_some() { ", " } else { ": " };
-    let text = format!("{}{between}{}", clean(&c.title), figure_and_doubts(c));
+    let Some(value) = figure(c) else { return format!("{}: {}", clean(&c.title), no_figure(c)) };
+    let mut text = format!("{}, {value}{}", clean(&c.title), doubts(c));
+    let is_named = doubtful(c).is_some() && c.checks.is_empty();
+    if let Some(reason) = c.reason.as_deref().filter(|_| !is_named) {
+        text += &format!("; {}", clean(reason));
+    }
     let interval = c.ci95.filter(|_| c.decision == Decision::Undecided);
-    let interval = interval.and_then(|ends| interval_of(c, ends));
-    interval.map_or(text.clone(), |ends| format!("{text}; its 95 % interval is {ends}"))
+    if let Some(ends) = interval.and_then(|ends| interval_of(c, ends)) {
+        text += &format!("; its 95 % interval is {ends}");
+    }
+    text
+}
+
+/// The result's verdict, if a check or its failure puts the figure in doubt.
+fn doubtful(c: &CheckedRequirement) -> Option<Verdict> {
+    c.verdict.filter(|v| !v.is_undoubted())
+}
+
+fn ids(ids: &[String]) -> String {
+    ids.iter().map(|id| clean(id)).collect::<Vec<_>>().join(", ")
+}
+
+/// Returns what makes a figure doubtful, or disturbed it.
+fn doubts(c: &CheckedRequirement) -> String {
+    let is_tail = c.disturbances.iter().any(|id| id == check_id::DISTURBED_TAIL);
+    match doubtful(c) {
+        Some(verdict) if c.checks.is_empty() => {
+            let reason = clean(c.reason.as_deref().unwrap_or_default());
+            format!(", but the result is {verdict} ({reason})")
+        }
+        Some(verdict) => format!(", but the result is {verdict} ({})", ids(&c.checks)),
+        // A figure that meets its limit needs no excuse.
+        None if c.disturbances.is_empty() || c.decision == Decision::Met => String::new(),
+        None if is_tail => {
+            format!(", which may be that of a disturbance ({})", ids(&c.disturbances))
+        }
+        None => format!(", disturbed by {}", ids(&c.disturbances)),
+    }
+}
+
+/// Returns why there is no figure.
+fn no_figure(c: &CheckedRequirement) -> String {
+    let (what, reason) = (clean(&c.statistic), clean(c.reason.as_deref().unwrap_or_default()));
+    match doubtful(c) {
+        None => reason,
+        Some(verdict) if c.checks.is_empty() => {
+            format!("no {what}: the result is {verdict} ({reason})")
+        }
+        Some(verdict) if reason.is_empty() => {
+            format!("no {what}: the result is {verdict} ({})", ids(&c.checks))
+        }
+        // The reason for the missing figure comes before the doubt.
+        Some(verdict) => {
+            format!("no {what}: {reason}; the result is {verdict} ({})", ids(&c.checks))
+        }
+    }
 }
 
 fn interval_of(c: &CheckedRequirement, [low, high]: [f64; 2]) -> Option<String> {
@@ -214,34 +280,6 @@ fn interval_of(c: &CheckedRequirement, [low, high]: [f64; 2]) -> Option<String> 
     };
     let scale = Scale::for_largest([low, high], unit);
     Some(format!("{} to {}", scale.number(low)?, scale.with_label(high)?))
-}
-
-fn figure_and_doubts(c: &CheckedRequirement) -> String {
-    let reason = clean(c.reason.as_deref().unwrap_or_default());
-    let ids = |ids: &[String]| ids.iter().map(|id| clean(id)).collect::<Vec<_>>().join(", ");
-    let value = figure(c);
-    match (value, c.verdict.filter(|v| !v.is_undoubted())) {
-        // Without a figure the reason for that comes before the doubt.
-        (None, Some(verdict)) if !reason.is_empty() && !c.checks.is_empty() => {
-            let (what, checks) = (clean(&c.statistic), ids(&c.checks));
-            format!("no {what}: {reason}; the result is {verdict} ({checks})")
-        }
-        (value, Some(verdict)) => {
-            let value = value.map_or_else(
-                || format!("no {}:", clean(&c.statistic)),
-                |value| format!("{value}, but"),
-            );
-            let why = if c.checks.is_empty() { reason } else { ids(&c.checks) };
-            format!("{value} the result is {verdict} ({why})")
-        }
-        // A figure that meets its limit needs no excuse.
-        (Some(value), None) if !c.disturbances.is_empty() && c.decision != Decision::Met => {
-            joined([&*format!("{value}, disturbed by {}", ids(&c.disturbances)), &*reason], "; ")
-        }
-        (Some(value), None) if reason.is_empty() => value,
-        (Some(value), None) => format!("{value}; {reason}"),
-        (None, None) => reason,
-    }
 }
 
 /// Returns `delivered 82.44 GFLOP/s (attainable 118.1)`.
@@ -258,7 +296,7 @@ fn figure(c: &CheckedRequirement) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use proofmark_model::{FigureKind, HeadlineFigure, Params, Unit, Verdict, key};
+    use proofmark_model::{FigureKind, HeadlineFigure, Params, Unit, key};
 
     use super::*;
 
@@ -334,6 +372,28 @@ mod tests {
                 ..checked(Undecided, Some(9e-3), Verdict::NoInterval)
             },
             checked(Undecided, Some(9.5e-3), Verdict::Valid),
+            CheckedRequirement {
+                requirement: "disk.rand_read>=50000IOPS".into(),
+                title: "Random read, 4 KiB, depth 32".into(),
+                statistic: "iops".into(),
+                unit: Some(Unit::OpPerSecond),
+                disturbances: vec!["other_cpu".into()],
+                reason: Some("3 trials: too few without an interval, 4 are needed".into()),
+                ci95: None,
+                ..checked(Undecided, Some(48e3), Verdict::NoInterval)
+            },
+            CheckedRequirement {
+                requirement: "disk.fsync.p99<1ms".into(),
+                disturbances: vec!["disturbed_tail".into()],
+                reason: Some("no interval of p99 from 3 trials (too few)".into()),
+                ci95: None,
+                ..checked(Missed, Some(9e-3), Verdict::NoInterval)
+            },
+            CheckedRequirement {
+                reason: Some("3 trials: too few without an interval, 4 are needed".into()),
+                ci95: None,
+                ..checked(Undecided, Some(9e-3), Verdict::Suspect)
+            },
         ];
         let run = proofmark_model::testing::run(Vec::new());
         let check = Check::new(("x", &run), &all);
@@ -347,7 +407,9 @@ mod tests {
             assert!(most <= Some(width), "{lines}");
         }
         let json: serde_json::Value = serde_json::from_str(&check.json().unwrap()).unwrap();
-        assert_eq!(json["requirements"].as_array().unwrap().len(), 9);
+        assert_eq!(json["requirements"].as_array().unwrap().len(), all.len());
+        assert_eq!(json["outcome"], "missed");
+        assert_eq!(json["counts"]["requirements"]["missed"], 2);
     }
 
     #[test]

@@ -3,7 +3,8 @@
 //!
 //! A run is good if no result is invalid, and a check against the good run before it would not fail:
 //! none is slower or gone, of those that the checked run has. So a slowdown that lasts fails every
-//! check. The runs themselves decide that: the history needs no record of checks.
+//! check. The runs themselves decide that: the history needs no record of checks. A run whose file is
+//! gone cannot show that a later one is slower, so the line about the baseline counts such runs.
 
 use std::path::Path;
 
@@ -16,7 +17,8 @@ use super::compare::{ReadRun, compare_read};
 use crate::history_file;
 use crate::text::say;
 
-/// Finds and reads the baseline of a run, and prints its number and date. `Err` is the reason why
+/// Finds and reads the baseline of a run, and prints its number and date, and what could not be held
+/// against it. `Err` is the reason why
 /// there is none.
 pub(super) fn find(
     own: &ReadRun,
@@ -50,13 +52,8 @@ pub(super) fn find(
             passed.words()
         )));
     };
-    let newer = match passed.failed {
-        0 => String::new(),
-        1 => "; a newer run is slower or lacks results".to_owned(),
-        n => format!("; {n} newer runs are slower or lack results"),
-    };
-    let started = past.started.display();
-    say(&format!("proofmark: baseline: run {} of the history, {started}{newer}", past.id));
+    let (started, others) = (past.started.display(), passed.beside_baseline());
+    say(&format!("proofmark: baseline: run {} of the history, {started}{others}", past.id));
     Ok(Ok(found))
 }
 
@@ -82,6 +79,22 @@ struct Passed {
 }
 
 impl Passed {
+    /// Names the newer runs that would fail a check against the baseline, and the runs against which
+    /// nobody knows whether the baseline is good.
+    fn beside_baseline(&self) -> String {
+        let newer = match self.failed {
+            0 => String::new(),
+            1 => "; a newer run is slower or lacks results".to_owned(),
+            n => format!("; {n} newer runs are slower or lack results"),
+        };
+        let unreadable = match self.unreadable {
+            0 => return newer,
+            1 => "1 earlier run whose file is".to_owned(),
+            n => format!("{n} earlier runs whose files are"),
+        };
+        format!("{newer}; {unreadable} gone or changed could not be held against it")
+    }
+
     fn words(&self) -> String {
         let each = [
             (self.machines, "of other machines"),

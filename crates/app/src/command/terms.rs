@@ -46,8 +46,9 @@ pub const TERMS: &[(&str, &str, &str)] = &[
         "Requirement or comparison: neither met nor missed, neither slower nor faster",
         "A comparison is undecided where the ratio of the two figures lies outside the interval of the ratios \
          of their rounds, and the two lead to different conclusions. A result counts by both of its figures: it is \
-         slower if one is, else undecided if one is. A requirement: the limit of `check --require` is within the figure's 95 % interval. Without an interval: fewer \
-         than 4 trials were taken, or they are on both sides of the limit. Or the result is invalid, was \
+         slower if one is, else undecided if one is. A requirement: the limit of `check --require` is within the figure's 95 % interval. Without an interval: its trials \
+         are on both sides of the limit, or fewer than 4 were taken and the limit is not beyond 3 of them by more than a \
+         factor of 1.5. Or the result is invalid, was \
          not run, or is suspect. If a disturbance only slowed a suspect result, a requirement that it meets \
          is met. Exit status 5, if nothing is slower, gone or missed. What to do: measure again on a quiet machine \
          (run --wait-quiet) or with more trials (run --trials), or set a limit outside the interval.",

@@ -86,6 +86,15 @@ mod tests {
     }
 
     #[test]
+    fn a_check_and_its_baseline_are_explained_as_what_they_are() {
+        let last_good = texts("last-good").concat();
+        assert!(last_good.contains("newest good earlier run of this machine"), "{last_good}");
+        let check = texts("check").concat();
+        let meanings = ["proofmark check", "fault", "solution passes"];
+        assert!(meanings.iter().all(|meaning| check.contains(meaning)), "{check}");
+    }
+
+    #[test]
     fn every_fact_and_every_column_of_csv_is_explained() {
         let mut all = Vec::new();
         files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../report/src"), &mut all);

@@ -204,6 +204,16 @@ fn what_the_baseline_has_and_is_gone_fails() {
     let printed = checks(&folder, ["short.json", "a.json"], 4);
     assert!(printed.contains("✗ gone in 1 result: only in A"), "{printed}");
     assert!(printed.contains("cpu.flops 2 CPUs"), "{printed}");
+    let json = ["check", "short.json", "--against", "a.json", "--format", "json"];
+    let json: serde_json::Value = serde_json::from_str(&folder.run(&json).with(4).stdout).unwrap();
+    let gone: Vec<_> =
+        json["results"].as_array().unwrap().iter().filter(|r| r["fails"] == true).collect();
+    let [gone] = gone[..] else { panic!("{json}") };
+    assert_eq!((&gone["outcome"], &gone["params"]["threads"]), (&"gone".into(), &2.into()));
+    assert_eq!(
+        (&gone["reason"], &json["counts"]["results"]["gone"]),
+        (&"only in A".into(), &1.into())
+    );
     checks(&folder, ["a.json", "short.json"], 0);
     let printed = checks(&folder, ["crashed.json", "a.json"], 4);
     assert!(printed.contains("killed by SIGILL"), "{printed}");
@@ -227,6 +237,10 @@ fn a_check_with_too_little_to_judge_is_undecided() {
     let few = "? too little to pass: only 0 of 2 results of the baseline could be judged";
     let printed = one_line(&printed);
     assert!(printed.contains(few) && printed.contains("too few to judge"), "{printed}");
+    let json = ["check", "few.json", "--against", "a.json", "--format", "json"];
+    let json: serde_json::Value = serde_json::from_str(&folder.run(&json).with(5).stdout).unwrap();
+    assert_eq!((&json["outcome"], &json["exit_status"]), (&"undecided".into(), &5.into()));
+    assert!(json["too_little"].as_str().unwrap().starts_with("only 0 of 2"), "{json}");
     let printed = checks(&folder, ["a.json", "empty.json"], 5);
     assert!(printed.contains("baseline has no usable result"), "{printed}");
     // Another help text is not another workload, and three of three trials are slower.
@@ -256,8 +270,15 @@ fn every_format_is_written_where_it_is_asked_for() {
     let comparison = read(folder.prints(&["compare", "a.json", "b.json", "--format", "json"]));
     assert_eq!((comparison.points.len(), comparison.b.name.as_str()), (2, "b.json"));
     let check = ["check", "b.json", "--against", "a.json", "--format"];
-    let same = read(folder.run(&[&check[..], &["json"]].concat()).with(4).stdout);
+    let checked = folder.run(&[&check[..], &["json"]].concat()).with(4).stdout;
+    let checked: serde_json::Value = serde_json::from_str(&checked).unwrap();
+    let same = read(checked["comparison"].to_string());
     assert_eq!(same, comparison, "check holds the run against the baseline");
+    assert_eq!((&checked["outcome"], &checked["exit_status"]), (&"missed".into(), &4.into()));
+    let results = checked["results"].as_array().unwrap();
+    let slower = |r: &serde_json::Value| r["fails"] == true && r["outcome"] == "slower";
+    assert!(results.len() == 2 && results.iter().all(slower), "{results:?}");
+    assert_eq!(checked["counts"]["results"]["slower"], 2);
     let junit = folder.run(&[&check[..], &["junit", "--out", "r.xml"]].concat()).with(4);
     assert_eq!(junit.stdout, "");
     assert!(folder.text("r.xml").contains("failures=\"2\""));

@@ -225,7 +225,7 @@ fn the_page_on_formats_names_what_programs_read() {
     let schemas = [
         proofmark_model::SCHEMA,
         proofmark_model::COMPARISON_SCHEMA,
-        proofmark_model::REQUIREMENTS_SCHEMA,
+        proofmark_model::CHECK_SCHEMA,
         proofmark_model::FLEET_SCHEMA,
         proofmark_model::FLEET_REPORT_SCHEMA,
         proofmark_model::HISTORY_SCHEMA,

@@ -17,7 +17,7 @@ const OLD_RUN: &str = include_str!("runs/0.2.0.json");
 const OLD_HISTORY: &[u8] = include_bytes!("../../../store/tests/captured/0.2.0.db");
 
 fn values(run: &Run) -> Vec<Option<f64>> {
-    run.measurements.iter().map(|m| m.summary.as_ref().map(|s| s.value())).collect()
+    run.measurements.iter().map(|m| m.summary.as_ref()?.delivered.value).collect()
 }
 
 #[test]

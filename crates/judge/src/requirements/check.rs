@@ -2,7 +2,7 @@
 
 use proofmark_model::{
     CheckedRequirement, Decision, Ending, Finding, HeadlineFigure, Measurement, Run, Severity,
-    Unit, WorkloadSpec, answer, clean,
+    Unit, WorkloadSpec, answer, check_id, clean,
 };
 
 use super::decision::decide;
@@ -132,7 +132,6 @@ impl Requirement {
         let decided = decide(m, run.imported.is_some(), statistic, |v| {
             self.operator.holds(v, asked.limit.value)
         });
-        let of_delivered = [Statistic::Delivered, Statistic::Iops].contains(&statistic);
         let known = decided.value.is_some();
         CheckedRequirement {
             requirement: self.text.clone(),
@@ -146,7 +145,7 @@ impl Requirement {
             headline: headline(m).filter(|_| statistic == Statistic::Delivered && known),
             verdict: measured.then_some(m.verdict),
             checks: ids(&m.findings, |f| f.severity > Severity::Note),
-            disturbances: if of_delivered { ids(&m.findings, disturbs) } else { Vec::new() },
+            disturbances: ids(&m.findings, |f| disturbs(statistic, f)),
             reason: if measured { decided.reason } else { Some(NOT_MEASURED.to_owned()) },
         }
     }
@@ -189,10 +188,18 @@ fn headline(m: &Measurement) -> Option<HeadlineFigure> {
     (kind != proofmark_model::FigureKind::Delivered).then_some(other)
 }
 
-/// Returns true for a note on a disturbance, which took a part of the delivered figure.
-fn disturbs(finding: &Finding) -> bool {
-    let class = checks::find(&finding.check).map(|check| check.class);
-    finding.severity == Severity::Note && class.is_some_and(Class::is_disturbance)
+/// Returns true for a note on a disturbance that the statistic includes: what took a part of the
+/// delivered figure, or may have made the longest operations.
+fn disturbs(statistic: Statistic, finding: &Finding) -> bool {
+    let class = || checks::find(&finding.check).map(|check| check.class);
+    finding.severity == Severity::Note
+        && match statistic {
+            Statistic::Delivered | Statistic::Iops => class().is_some_and(Class::is_disturbance),
+            Statistic::P99 | Statistic::P999 | Statistic::Max => {
+                finding.check == check_id::DISTURBED_TAIL
+            }
+            _ => false,
+        }
 }
 
 /// The checks of these findings, each once.

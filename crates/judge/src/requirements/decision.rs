@@ -1,8 +1,6 @@
 //! Decides whether a figure meets a limit: by its whole interval, not by its value.
 
-use proofmark_model::{
-    Better, Decision, FigureKind, Latency, Measurement, PERCENTILE_TRIALS, Severity, Verdict,
-};
+use proofmark_model::{Better, Decision, FigureKind, Latency, Measurement, Severity, Verdict};
 
 use super::Statistic;
 use super::figure::number;
@@ -11,14 +9,18 @@ use crate::words::{counted, why_no_result};
 
 /// Fewest trials that decide without an interval, if all of them are on one side.
 const LEAST_TRIALS: usize = 4;
+/// Fewest trials that decide without an interval, if all of them are far from the limit.
+const LEAST_FAR: usize = 3;
+/// A limit is far if it is beyond the figure by more than this factor.
+const FAR: f64 = 1.5;
 
 /// A decision with the figure that it rests on.
 pub(super) struct Decided {
     pub(super) decision: Decision,
     pub(super) value: Option<f64>,
     pub(super) ci95: Option<[f64; 2]>,
-    /// The reason why it is undecided, if neither the interval nor a check gives it; for an import,
-    /// the basis of the decision.
+    /// The reason why it is undecided, if neither the interval nor a check gives it; of a decision
+    /// without an interval, its basis.
     pub(super) reason: Option<String>,
 }
 
@@ -39,12 +41,9 @@ pub(super) fn decide(
         Err(why) if m.verdict.is_usable() => return undecided(None, None, Some(why)),
         Err(_) => return undecided(None, None, Some(why_no_result(m))),
     };
-    let ci95 = interval(statistic, m, imported, value);
-    let without = range_without(statistic, m, value);
-    let as_printed = imported && ci95.is_none() && without.is_err();
-    let range = match ci95.map_or(without, Ok) {
-        Ok(range) => range,
-        Err(_) if as_printed => [value; 2],
+    let Basis { range, ci95, if_decided, if_undecided } = match basis(statistic, m, imported, value)
+    {
+        Ok(basis) => basis,
         Err(why) => return undecided(Some(value), None, Some(why)),
     };
     let (met, missed) = (range.into_iter().all(&holds), !range.into_iter().any(&holds));
@@ -54,20 +53,54 @@ pub(super) fn decide(
         verdict if met && verdict.is_undoubted() => Decision::Met,
         verdict if missed && verdict.is_undoubted() => Decision::Missed,
         verdict => {
-            let no_check = !verdict.is_undoubted() && m.findings.is_empty();
-            let split = verdict.is_undoubted() && ci95.is_none();
+            let doubted = !verdict.is_undoubted() && (met || missed);
             let reason = match () {
-                () if no_check => Some(why_no_result(m)),
-                () if split => Some("its trials are on both sides of the limit".to_owned()),
-                () => None,
+                () if !verdict.is_undoubted() && m.findings.is_empty() => Some(why_no_result(m)),
+                () if doubted => None,
+                () => if_undecided,
             };
             return undecided(Some(value), ci95, reason);
         }
     };
-    let reason = as_printed.then(|| {
-        format!("as the tool printed it: {}, no interval", counted(m.trials.len(), "trial"))
-    });
-    Decided { decision, value: Some(value), ci95, reason }
+    Decided { decision, value: Some(value), ci95, reason: if_decided }
+}
+
+/// The range that decides: a limit must be outside it.
+struct Basis {
+    range: [f64; 2],
+    /// The range, if it is a 95 % interval.
+    ci95: Option<[f64; 2]>,
+    /// The reasons to give for a range that is no interval.
+    if_decided: Option<String>,
+    if_undecided: Option<String>,
+}
+
+impl Basis {
+    fn interval(range: [f64; 2]) -> Self {
+        Self { ci95: Some(range), ..Self::range(range) }
+    }
+
+    fn range(range: [f64; 2]) -> Self {
+        Self { range, ci95: None, if_decided: None, if_undecided: None }
+    }
+
+    /// The figure as a tool printed it.
+    fn printed(m: &Measurement, value: f64) -> Self {
+        let trials = counted(m.trials.len(), "trial");
+        let why = format!("as the tool printed it: {trials}, no interval");
+        Self { if_decided: Some(why), ..Self::range([value; 2]) }
+    }
+}
+
+/// Returns the range of a statistic that decides, or the reason why none does. The mean and the
+/// maximum of all operations need no interval: they describe these operations alone.
+fn basis(statistic: Statistic, m: &Measurement, tool: bool, value: f64) -> Result<Basis, String> {
+    let found = match (percentile_share(statistic), kind_of(statistic, m)) {
+        (Some(share), _) => percentile_basis((statistic, share), m, tool, value),
+        (None, Some(kind)) => figure_basis(kind, m, value),
+        (None, None) => Ok(Basis::range([value; 2])),
+    };
+    found.or_else(|why| if tool { Ok(Basis::printed(m, value)) } else { Err(why) })
 }
 
 /// Returns true if the only doubts are disturbances that made the machine slower.
@@ -98,44 +131,67 @@ fn kind_of(statistic: Statistic, m: &Measurement) -> Option<FigureKind> {
     }
 }
 
-/// The 95 % interval of a statistic with that value, if there is one. The ranks of a percentile stand
-/// for a tool's operations alone: those of one trial share its disturbances.
-fn interval(statistic: Statistic, m: &Measurement, imported: bool, value: f64) -> Option<[f64; 2]> {
-    if let Some(share) = percentile_share(statistic) {
-        let latency = m.latency.as_ref()?;
-        let by_ranks = || percentile_interval(latency, share, value).filter(|_| imported);
-        return stored_interval(statistic, latency).or_else(by_ranks);
+/// The interval of a figure. Without one it is the range of all trials, wider by [`FAR`] if there
+/// are few.
+fn figure_basis(kind: FigureKind, m: &Measurement, value: f64) -> Result<Basis, String> {
+    let figure = m.summary.as_ref().map(|s| s.figure(kind));
+    let factor = figure.and_then(|f| f.value).map_or(f64::NAN, |of_kind| value / of_kind);
+    let is_finite = |ends: &[f64; 2]| ends.iter().all(|v| v.is_finite());
+    let ci95 = figure.and_then(|f| f.ci95).map(|ends| ends.map(|end| end * factor));
+    if let Some(range) = ci95.filter(is_finite) {
+        return Ok(Basis::interval(range));
     }
-    let figure = m.summary.as_ref()?.figure(kind_of(statistic, m)?);
-    let factor = value / figure.value?;
-    Some(figure.ci95?.map(|end| end * factor)).filter(|ends| ends.iter().all(|v| v.is_finite()))
-}
-
-/// The range that decides without an interval: that of all trials, if they are enough. The mean and
-/// the maximum of all operations need no interval: they describe these operations alone.
-fn range_without(statistic: Statistic, m: &Measurement, value: f64) -> Result<[f64; 2], String> {
-    if percentile_share(statistic).is_some() {
-        return Err(match m.trials.len() {
-            n if n < PERCENTILE_TRIALS => format!(
-                "{}: too few for the interval of a percentile, {PERCENTILE_TRIALS} are needed",
-                counted(n, "trial")
-            ),
-            _ => "its trials differ too much for an interval of the percentile".to_owned(),
-        });
-    }
-    let Some(kind) = kind_of(statistic, m) else { return Ok([value; 2]) };
-    let figure = m.summary.as_ref().and_then(|s| s.figure(kind).value);
-    let factor = figure.map_or(f64::NAN, |figure| value / figure);
     let values = m.figure_values(kind);
-    if values.len() < LEAST_TRIALS {
-        let what = if m.has_rounds() { "round" } else { "trial" };
-        let n = counted(values.len(), what);
-        return Err(format!("{n}: too few without an interval, {LEAST_TRIALS} are needed"));
+    let n = counted(values.len(), if m.has_rounds() { "round" } else { "trial" });
+    let few = format!("{n}: too few without an interval, {LEAST_TRIALS} are needed");
+    if values.len() < LEAST_FAR {
+        return Err(few);
     }
-    let ends = values
+    let range = values
         .iter()
         .fold([value; 2], |[low, high], v| [low.min(v * factor), high.max(v * factor)]);
-    Some(ends).filter(|e| e.iter().all(|v| v.is_finite())).ok_or_else(|| "no finite figure".into())
+    let range = Some(range).filter(is_finite).ok_or("no finite figure")?;
+    if values.len() >= LEAST_TRIALS {
+        let split = "its trials are on both sides of the limit".to_owned();
+        return Ok(Basis { if_undecided: Some(split), ..Basis::range(range) });
+    }
+    let far = format!("no interval; each of {n} is more than a factor of {FAR} from the limit");
+    let (if_decided, if_undecided) = (Some(far), Some(few));
+    Ok(Basis { if_decided, if_undecided, ..Basis::range(widened(range)) })
+}
+
+/// Returns the range in which a limit is near.
+fn widened([low, high]: [f64; 2]) -> [f64; 2] {
+    [low / FAR, high * FAR]
+}
+
+/// The interval of a percentile: from the differences between the trials, for a tool's output from
+/// the ranks. Without one it is the percentile of all trials, wider by [`FAR`].
+fn percentile_basis(
+    (statistic, share): (Statistic, f64),
+    m: &Measurement,
+    tool: bool,
+    value: f64,
+) -> Result<Basis, String> {
+    let latency = m.latency.as_ref().ok_or("no operation times")?;
+    let ranks = || percentile_interval(latency, share, value).filter(|_| tool);
+    if let Some(range) = stored_interval(statistic, latency).or_else(ranks) {
+        return Ok(Basis::interval(range));
+    }
+    let n = counted(m.trials.len(), "trial");
+    let no_interval = |why: &str| format!("no interval of {} from {n} ({why})", statistic.word());
+    if tool || m.trials.len() < LEAST_FAR {
+        return Err(no_interval("too few"));
+    }
+    // The median has an interval wherever there are enough trials.
+    let [low, high] = widened([value; 2]);
+    let (high, why) = match latency.ci95.p50 {
+        Some(_) => (f64::INFINITY, no_interval("they differ too much for an upper end")),
+        None => (high, no_interval("too few")),
+    };
+    let far = format!("{why}; it is more than a factor of {FAR} from the limit");
+    let basis = Basis::range([low, high]);
+    Ok(Basis { if_decided: Some(far), if_undecided: Some(why), ..basis })
 }
 
 /// The share of operations below a percentile.
@@ -185,7 +241,7 @@ fn percentile_interval(latency: &Latency, share: f64, value: f64) -> Option<[f64
 
 #[cfg(test)]
 mod tests {
-    use proofmark_model::{Finding, LatencyBucket, Trial, Unit, Width};
+    use proofmark_model::{Finding, LatencyBucket, PercentileIntervals, Trial, Unit, Width};
 
     use super::*;
     use crate::testing::*;
@@ -241,10 +297,22 @@ mod tests {
         let split = decide(&result(&trials), false, Statistic::Delivered, |v| v >= 102e6);
         assert_eq!(split.decision, Decision::Undecided);
         assert_eq!(split.reason.as_deref(), Some("its trials are on both sides of the limit"));
-        let few = decide(&result(&trials[..3]), false, Statistic::Delivered, |v| v >= 1e6);
-        assert_eq!(few.decision, Decision::Undecided);
+        let three = |least: f64| {
+            let decided =
+                decide(&result(&trials[..3]), false, Statistic::Delivered, |v| v >= least);
+            (decided.decision, decided.reason.unwrap_or_default())
+        };
         let why = "3 trials: too few without an interval, 4 are needed";
-        assert_eq!(few.reason.as_deref(), Some(why));
+        for near in [90e6, 110e6, 151e6, 67e6] {
+            assert_eq!(three(near), (Decision::Undecided, why.to_owned()), "{near}");
+        }
+        let why = "no interval; each of 3 trials is more than a factor of 1.5 from the limit";
+        assert_eq!(three(152e6), (Decision::Missed, why.to_owned()));
+        assert_eq!(three(65e6), (Decision::Met, why.to_owned()));
+        let spread = [99e6, 100e6, 140e6];
+        assert_eq!(decided(&result(&spread), 200e6), Decision::Undecided, "one of three is near");
+        let two = decide(&result(&trials[..2]), false, Statistic::Delivered, |v| v >= 1e9);
+        assert_eq!(two.decision, Decision::Undecided);
         let printed = decide(&result(&trials[..1]), true, Statistic::Delivered, |v| v >= 1e6);
         assert_eq!(printed.decision, Decision::Met);
         assert_eq!(printed.reason.as_deref(), Some("as the tool printed it: 1 trial, no interval"));
@@ -267,33 +335,29 @@ mod tests {
     }
 
     #[test]
-    fn a_percentile_of_few_trials_decides_nothing() {
+    fn a_percentile_of_trials_without_an_interval_decides_only_far_from_the_limit() {
+        use Decision::{Met, Missed, Undecided};
         let mut m = read();
-        let bucket = |upto: f64, count: u64| LatencyBucket { upto, count };
+        m.trials = vec![Trial::new(Unit::BytePerSecond, 100e6, 1.0); 3];
         let latency = m.latency.as_mut().unwrap();
-        latency.buckets = vec![bucket(1e-4, 980_000), bucket(2e-4, 20_000)];
-        (latency.p99, latency.ci95) = (Some(2e-4), Default::default());
-        let trials = m.trials.clone();
-        m.trials.truncate(3);
-        let few = decide(&m, false, Statistic::P99, |v| v < 1.0);
-        assert_eq!((few.decision, few.value, few.ci95), (Decision::Undecided, Some(2e-4), None));
-        let why = "3 trials: too few for the interval of a percentile, 6 are needed";
-        assert_eq!(few.reason.as_deref(), Some(why));
-        m.trials = trials;
-        let none = decide(&m, false, Statistic::P99, |v| v < 1.0);
-        assert_eq!(none.decision, Decision::Undecided);
-        assert_eq!(
-            none.reason.as_deref(),
-            Some("its trials differ too much for an interval of the percentile")
-        );
-        // A tool's output has no trials to compare: the ranks decide, or the number that it printed.
-        let by_ranks = decide(&m, true, Statistic::P99, |v| v < 1.0);
-        assert_eq!((by_ranks.decision, by_ranks.reason), (Decision::Met, None));
-        m.latency.as_mut().unwrap().buckets.clear();
-        m.trials.truncate(1);
-        let printed = decide(&m, true, Statistic::P99, |v| v < 1.0);
-        assert_eq!(printed.decision, Decision::Met);
-        assert_eq!(printed.reason.as_deref(), Some("as the tool printed it: 1 trial, no interval"));
+        latency.buckets = vec![LatencyBucket { upto: 2e-4, count: 1_000_000 }];
+        (latency.p99, latency.ci95) = (Some(2e-4), PercentileIntervals::default());
+        let p99 = |m: &Measurement, limit: f64| {
+            let decided = decide(m, false, Statistic::P99, |v| v < limit);
+            assert_eq!(decided.ci95, None, "there is none in the file");
+            let reason = decided.reason.unwrap();
+            assert!(reason.contains("no interval"), "{reason}");
+            decided.decision
+        };
+        let limits = [4e-4, 2.9e-4, 2.1e-4, 1.9e-4, 1.4e-4, 1.3e-4];
+        let all = |m: &Measurement| limits.map(|limit| p99(m, limit));
+        assert_eq!(all(&m), [Met, Undecided, Undecided, Undecided, Undecided, Missed]);
+        m.latency.as_mut().unwrap().ci95.p50 = Some([9e-5, 1.1e-4]);
+        let unbounded = [Undecided, Undecided, Undecided, Undecided, Undecided, Missed];
+        assert_eq!(all(&m), unbounded, "the trials differ too much for an upper end");
+        m.trials.truncate(2);
+        m.latency.as_mut().unwrap().ci95.p50 = None;
+        assert_eq!(all(&m), [Undecided; 6], "two trials");
     }
 
     #[test]

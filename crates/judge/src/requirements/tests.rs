@@ -2,7 +2,7 @@ use proofmark_model::testing::{measurement, run, spec};
 use proofmark_model::{
     Access, CheckedRequirement, Decision, Ending, Figure, FigureKind, Finding, Latency, MainRow,
     Measurement, Params, PercentileIntervals, Pick, PickedValue, PlannedSeries, Run, Severity,
-    Unit, Verdict, Work, key,
+    Unit, Verdict, Work, check_id, key,
 };
 
 use super::*;
@@ -139,6 +139,19 @@ fn a_missed_figure_is_named_with_its_disturbances() {
     }
     let iops = &checked(&run, "disk.rand_read[queue_depth=1]>=1IOPS")[0];
     assert_eq!(iops.statistic, "iops");
+}
+
+#[test]
+fn a_tail_that_may_be_that_of_a_disturbance_is_named() {
+    let mut run = machine();
+    let note = |id: &'static str| Finding::new(id, Severity::Note, "", "");
+    run.measurements[1].findings = [check_id::STALLS, check_id::DISTURBED_TAIL].map(note).to_vec();
+    for statistic in ["p99", "max"] {
+        let one = &checked(&run, &format!("disk.fsync.{statistic}<1us"))[0];
+        assert_eq!(one.disturbances, [check_id::DISTURBED_TAIL], "{one:?}");
+    }
+    let none: [&str; 0] = [];
+    assert_eq!(checked(&run, "disk.fsync.p50<1us")[0].disturbances, none, "it is no tail");
 }
 
 #[test]

@@ -20,6 +20,7 @@ use proofmark_model::Comparison;
 pub(crate) use check::check;
 pub(crate) use junit::suites;
 pub use several::MOST_RUNS;
+pub(crate) use verdict::Tally;
 
 use crate::terminal::page::Page;
 use crate::view::Document;

@@ -94,7 +94,17 @@ pub const OTHERS: &[Words] = &[
     (
         "requirement",
         "States of a requirement: met, missed or undecided",
-        "`check --require`: the whole 95 % interval meets the limit, none of it does, or the limit is within it.",
+        "`check --require`: the whole 95 % interval meets the limit, none of it does, or the limit is within it. Without an interval, all of at least 4 trials decide; of 3, if the limit is beyond them by more than a factor of 1.5.",
+    ),
+    (
+        "check",
+        "Check: a test for one fault in a result, such as page_cache (list checks)",
+        "The command proofmark check compares a run with a baseline (--against) and with requirements (--require). Exit status 0: nothing is slower, gone or missed. 4: something is. 5: undecided.",
+    ),
+    (
+        "last_good",
+        "Baseline of check --against last-good: the newest good earlier run of this machine in the history",
+        "A good run has no invalid result, and would not fail a check against the good run before it. Only results that the checked run has count. So a slowdown that lasts fails every check. A run whose file is gone or changed cannot be compared; the line that names the baseline counts such runs. To accept a slower machine, name the baseline (--against RUN), or begin another history (--history).",
     ),
     // Fleets.
     ("node", "Column: a machine of a fleet", "By the name under which it was reached."),

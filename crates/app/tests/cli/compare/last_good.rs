@@ -75,6 +75,9 @@ fn the_last_good_run_of_this_machine_is_a_baseline() {
     std::fs::remove_file(folder.path().join("good.json")).unwrap();
     let older = run(&check);
     assert!(older.stderr.contains("baseline: run 5 of the history, 1970-01-01 00:00:01"));
+    let without = "; 1 earlier run whose file is gone or changed could not be held against it";
+    assert!(one_line(&older.stderr).contains(without), "{}", older.stderr);
+    assert!(!found.stderr.contains("gone"), "{}", found.stderr);
     // By its number, too.
     assert!(run(&["check", "3", "--against", "last-good"]).stderr.contains("baseline: run 5"));
 }
@@ -128,6 +131,21 @@ fn a_run_that_is_slower_is_no_baseline_of_the_next() {
     let wide = run(&["check", "4.json", "--against", "last-good", "--margin", "50%"]);
     assert!(wide.code == Some(0) && wide.stderr.contains("baseline: run 4"), "{}", wide.stderr);
     assert_eq!(run(&["check", "4.json", "--against", "4"]).code, Some(0));
+}
+
+#[test]
+fn a_run_that_failed_against_one_whose_file_is_gone_is_named_as_not_held_against_it() {
+    let speeds: [&[f64]; 4] = [&[2e9], &[2e9], &[1e9], &[1e9]];
+    let series = Series::new(speeds.iter().map(|speeds| run(speeds)).collect());
+    assert_eq!(series.checked(4), [(5, 0), (0, 1), (4, 2), (4, 2)]);
+    for name in ["0.json", "1.json"] {
+        std::fs::remove_file(series.folder.path().join(name)).unwrap();
+    }
+    let checked = series.run(&["check", "3.json", "--against", "last-good"]);
+    let says = one_line(&checked.stderr);
+    assert!(says.contains("baseline: run 3"), "{says}");
+    let without = "; 2 earlier runs whose files are gone or changed could not be held against it";
+    assert!(says.contains(without), "{says}");
 }
 
 #[test]

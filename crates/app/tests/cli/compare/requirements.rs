@@ -96,6 +96,10 @@ fn requirements_are_met_or_end_with_4_or_undecided_with_5() {
     );
     assert!(text.contains("| cpu |"), "{text}");
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
-    assert_eq!(json["schema"], "proofmark.requirements/2");
+    assert_eq!(json["schema"], "proofmark.check/1");
+    assert_eq!((&json["outcome"], &json["exit_status"]), (&"missed".into(), &4.into()));
+    let counts = serde_json::json!({"met": 0, "missed": 1, "undecided": 0});
+    assert_eq!(json["counts"]["requirements"], counts);
+    assert_eq!(json["counts"]["results"]["no_difference_shown"], 2);
     assert_eq!(json["comparison"]["schema"], "proofmark.comparison/3");
 }
