@@ -107,10 +107,22 @@ impl<'a> Context<'a> {
 static UNDECLARED: Work = Work::CORE;
 
 /// Efficiency, measured / ceiling: the median over the rounds if the headline is made of windows,
-/// else of all work over all time. Each round and trial is compared with the ceiling at its own clock. Without trials it is
-/// headline / ceiling. If less is better, it is ceiling / measured, so 1 is always the ceiling
-/// itself.
+/// else of all work over all time. Each round and trial is compared with the ceiling at its own
+/// clock. Without trials it is headline / ceiling. If less is better, it is ceiling / measured, so 1
+/// is always the ceiling itself.
 fn efficiency(m: &Measurement) -> Result<f64, String> {
+    efficiency_by(m, share_of)
+}
+
+/// The efficiency of values whose median is the figure, such as those of a tool.
+fn efficiency_of_values(m: &Measurement) -> Result<f64, String> {
+    efficiency_by(m, |ceiling, m| median_share(ceiling, m).or_else(|| headline_share(ceiling, m)))
+}
+
+fn efficiency_by(
+    m: &Measurement,
+    share_of: impl Fn(&Ceiling, &Measurement) -> Option<f64>,
+) -> Result<f64, String> {
     let ceiling = m.ceiling.as_ref().ok_or("there is no ceiling to compare with")?;
     if m.summary.as_ref().is_some_and(|s| s.figure(s.headline).value.is_none()) {
         return Err("there is no headline figure to compare with the ceiling".to_owned());
@@ -135,9 +147,12 @@ pub(crate) fn share_of(ceiling: &Ceiling, m: &Measurement) -> Option<f64> {
         true => median_share(ceiling, m),
         false => delivered_share(ceiling, m),
     };
-    found
-        .or_else(|| share(m.better, m.summary.as_ref()?.value(), ceiling.value))
-        .filter(|e| e.is_finite())
+    found.or_else(|| headline_share(ceiling, m)).filter(|e| e.is_finite())
+}
+
+/// The share of the headline at the usual clock.
+fn headline_share(ceiling: &Ceiling, m: &Measurement) -> Option<f64> {
+    share(m.better, m.summary.as_ref()?.value(), ceiling.value)
 }
 
 /// The share of the median trial, or of the median round of undisturbed windows.

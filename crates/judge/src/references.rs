@@ -11,14 +11,14 @@ use proofmark_model::{
 };
 
 use crate::checks::Check;
-use crate::{Context, checks, efficiency};
+use crate::{Context, checks, efficiency_of_values};
 
 /// Judges a reference: efficiency, findings and verdict. The result has its ceiling. Findings of
 /// other crates' checks are kept.
 pub(crate) fn judged(ctx: &Context, m: &Measurement, raw: Reference) -> Reference {
     let mut r = raw;
     let mut theirs = as_measurement(m, &r);
-    r.efficiency = efficiency(&theirs).ok();
+    r.efficiency = efficiency_of_values(&theirs).ok();
     theirs.efficiency = r.efficiency;
     r.findings.retain(|f| checks::find(&f.check).is_none());
     // Without trials there is nothing to check.
@@ -153,7 +153,8 @@ mod tests {
             let r = &m.references[0];
             assert_eq!((findings(r), r.verdict), (vec![], Verdict::Valid));
             let of_ours = r.efficiency.unwrap() / m.efficiency.unwrap();
-            assert!((of_ours - share).abs() < 1e-9, "{of_ours}");
+            // Medians of the tool against work over time of ours.
+            assert!((of_ours - share).abs() < 1e-5, "{of_ours}");
         }
     }
 

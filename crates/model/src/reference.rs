@@ -103,10 +103,13 @@ pub struct Reference {
     /// Disturbances of proofmark's trials of the pairs, by the checks that judge a tool's.
     #[serde(default)]
     pub paired_findings: Vec<Finding>,
-    /// The verdict that follows from the tool's findings.
+    /// The verdict that follows from the tool's findings and from what disturbed the pairs.
     #[serde(default)]
     pub verdict: Verdict,
 }
+
+/// Share by which two sides of few pairs may differ and count as equal.
+const SAME: f64 = 0.02;
 
 impl Reference {
     /// Returns the delivered values of proofmark's trials of the pairs.
@@ -138,7 +141,12 @@ impl Reference {
         let Some(ratio) = self.ratio_of_medians() else { return false };
         let ends = self.ratio.ci95.or_else(|| self.ends_of_pairs());
         let is_outside = ends.is_some_and(|ends| contradicts(ratio, ends));
-        let names_another = (ratio - 1.0) * (self.ratio.median - 1.0) < 0.0;
+        let side = |r: f64| match r {
+            r if r > 1.0 + SAME => 1,
+            r if r < 1.0 / (1.0 + SAME) => -1,
+            _ => 0,
+        };
+        let names_another = side(ratio) * side(self.ratio.median) < 0;
         is_outside || self.ratio.ci95.is_none() && names_another
     }
 
@@ -191,6 +199,9 @@ mod tests {
         assert_eq!((torn.shown_ratio(), torn.ratio.median, torn.is_undecided()), (0.5, 2.0, true));
         let torn = reference(&[[4.0, 2.0], [32.0, 8.0], [1.0, 10.0]], Some([1.0, 4.0]));
         assert!(torn.is_undecided());
+        // 1.01 and 0.99 say the same.
+        let equal = reference(&[[1.0, 1.01], [1.02, 1.0], [1.0, 1.03]], None);
+        assert!(!equal.is_undecided(), "{}", equal.shown_ratio());
         let few = reference(&[[2.0, 1.0], [30.0, 20.0], [100.0, 10.0], [1000.0, 500.0]], None);
         assert_eq!((few.shown_ratio(), few.is_undecided()), (65.0 / 15.0, false));
         let none = reference(&[], Some([1.0, 2.0]));

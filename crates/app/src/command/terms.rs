@@ -76,13 +76,13 @@ pub const TERMS: &[(&str, &str, &str)] = &[
         "typical",
         "Figure: the rate with the gaps taken out",
         "The rate over the clean windows; the median over rounds. Of complete solves the median. The \
-         headline of memory loads and complete solves (LINPACK).",
+         headline of memory loads.",
     ),
     (
         "delivered",
         "Figure: all work divided by all time",
         "The speed of the run, including the time that other processes, a quota or the hypervisor took. \
-         The headline of disk and network. delivered / attainable is the run's share of a CPU.",
+         The headline of disk, network and complete solves (LINPACK). delivered / attainable is the run's share of a CPU.",
     ),
     (
         "undisturbed",
@@ -95,7 +95,7 @@ pub const TERMS: &[(&str, &str, &str)] = &[
     (
         "headline",
         "The figure that a report shows first",
-        "Attainable for CPU loads, typical for memory loads and complete solves, delivered for disk and \
+        "Attainable for CPU loads, typical for memory loads, delivered for complete solves, disk and \
          network. A result without that figure has no headline: no other figure replaces it.",
     ),
     (

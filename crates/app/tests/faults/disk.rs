@@ -282,11 +282,13 @@ fn a_device_that_is_capped_halfway_shows_a_trend() {
     let mut command = disk_with(here.path(), &["disk.seq_read"], 30);
     command.args(["--budget", "10m"]);
     let mut child = start(throttle.enter(command.arg("--out").arg(here.path().join("out"))));
-    // After half of the trials the cap falls to a third of the rate until then. The figure is then about
-    // 1.5 times the last rate, well beyond the tolerance of 1.25.
+    // After about half of the trials the cap falls to a third of the rate until then. A run is saved
+    // once a second, so it may be some trials later. After 13 of 30 the figure is 1.4 times the last
+    // rate, beyond the tolerance of 1.25; after 18 most pairs of trials still lie across the step, which
+    // a trend needs.
     let so_far = || try_saved(here.path())?.measurements.first()?.summary.clone();
-    let rate = wait_until_within(Duration::from_secs(120), "15 trials", || {
-        so_far().filter(|s| s.trials.n >= 15).map(|s| s.value())
+    let rate = wait_until_within(Duration::from_secs(120), "13 trials", || {
+        so_far().filter(|s| s.trials.n >= 13).map(|s| s.value())
     });
     assert!(throttle.set("read_bps", (rate / 3.0) as u64));
     wait("the run to end", &mut child);

@@ -66,8 +66,8 @@ pub(super) static ABOVE_CEILING: Check = Check {
     title: "Above its ceiling",
     about: "A result above its ceiling by more than the ceiling's own uncertainty is invalid: \
          either it does not measure what its name says, or an input of the ceiling is wrong. The \
-         report lists the inputs with their sources. The efficiency is the median over the trials, \
-         each against the ceiling at its own clock. The result is compared with every ceiling that \
+         report lists the inputs with their sources. What counts is the result or its median \
+         trial, whichever is higher, each at its own clock. The result is compared with every ceiling that \
          applies, not only the tightest, but with no configured limit (above_limit). For times, \
          being below the floor is impossible. For a reference tool it is a note if the ceiling \
          uses a clock or latency that proofmark's loops measured: the tool's own may have been \

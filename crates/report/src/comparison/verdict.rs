@@ -115,8 +115,8 @@ fn gone(c: &Comparison, t: &Tally) -> Option<String> {
 
 /// What an undecided result is, and what to do about it.
 const UNDECIDED: &str = "Undecided: the ratio of the two figures and the median ratio over all pairs of \
-    their rounds or trials lead to different conclusions. A few slow or fast rounds make up much of \
-    one figure. Repeat both runs on a quiet machine (run --wait-quiet) or with more trials (run \
+    their rounds or trials lead to different conclusions. A few slow or fast rounds may make up much \
+    of one figure. Repeat both runs on a quiet machine (run --wait-quiet) or with more trials (run \
     --trials).";
 /// What to do about results with too few trials.
 const TOO_FEW: &str = "Too few: a result needs at least 3 trials in each run, and 4 for an interval \
@@ -180,11 +180,11 @@ fn which_moved(c: &Comparison) -> Option<String> {
 }
 
 /// Returns `In 12 results, delivered alone is slower: B got a smaller share of its machine.` The
-/// headline, which is that of the machine, shows no difference there, and no perhaps slower one.
+/// headline, which is that of the machine, is within the margin there.
 fn smaller_share(c: &Comparison) -> Option<String> {
     let is_still = |p: &&ComparedPoint| {
         let leaning = p.headline.as_ref().and_then(|h| h.leaning(p.better));
-        leaning.is_some_and(|l| !matches!(l, Leaning::Perhaps(_)))
+        leaning.is_some_and(|l| matches!(l, Leaning::Alike | Leaning::WithinMargin(_)))
     };
     let alone = |outcome: Comparability| {
         let still = c.points.iter().filter(is_still);

@@ -17,7 +17,7 @@ const FIGURES: &str = "Figures. CPU and memory loads run in slices of about 20 u
     together, in the rounds that saw the highest state. For complete solves it is the best one. \
     Typical is the rate over the clean windows; for complete solves, the median. Delivered is all \
     work divided by all time. The headline figure is attainable for CPU loads, typical for memory \
-    loads and complete solves, delivered for single operations of disk and network.";
+    loads, delivered for complete solves and for single operations of disk and network.";
 
 const STATISTICS: &str = "Statistics. A figure is the median of its rounds. A trial of 0.1 s is \
     one round; a longer trial of a CPU or memory load has several. The interval contains the true \

@@ -37,9 +37,8 @@ fn meanings(parts: &[ScreenPart], spread: f64) -> String {
         (has(|r| r.within.is_some()), "±: half the 95 % interval."),
         (
             has(|r| r.kind != FigureKind::Delivered),
-            "Attainable and typical leave out the time that was taken from the threads; for \
-             complete solves they are the best and the median. Delivered: all work divided by all \
-             time.",
+            "Attainable and typical leave out the time that was taken from the threads. Delivered: \
+             all work divided by all time; a complete solve has it alone.",
         ),
         (
             has(|r| r.near.as_ref().is_some_and(|n| n.bar.is_some())),

@@ -65,9 +65,11 @@ fn a_smaller_share_is_said_only_where_the_machine_shows_no_difference() {
     assert_eq!(says(&c), Some("2 results".to_owned()));
     headline(&mut c, 1, Comparability::NotComparable, [0.99, 1.01]);
     assert_eq!(says(&c), Some("1 result".to_owned()));
-    // The machine itself is perhaps slower.
-    headline(&mut c, 2, Comparability::NoDifferenceShown, [0.8, 0.97]);
-    assert_eq!(says(&c), None);
+    // The machine itself is perhaps slower, or a difference is possible.
+    for ends in [[0.8, 0.97], [0.75, 1.05]] {
+        headline(&mut c, 2, Comparability::NoDifferenceShown, ends);
+        assert_eq!(says(&c), None);
+    }
 }
 
 #[test]
@@ -110,7 +112,7 @@ fn what_to_do_is_said_once() {
     }
     let quiet = "Undecided: the ratio of the two figures and the median ratio over all pairs of \
                  their rounds or trials lead to different conclusions. A few slow or fast rounds \
-                 make up much of one figure. Repeat both runs on a quiet machine (run --wait-quiet) \
+                 may make up much of one figure. Repeat both runs on a quiet machine (run --wait-quiet) \
                  or with more trials (run --trials).";
     let trials = "Too few: a result needs at least 3 trials in each run, and 4 for an interval (run \
                   --trials).";
