@@ -13,8 +13,11 @@ pub(crate) fn classify(ctx: &Context, m: &Measurement) -> Width {
     let Some(summary) = m.summary.as_ref().filter(|s| s.value().is_finite()) else {
         return Width::Narrow;
     };
-    let whole = ctx.work(m).cut() == Cut::Whole;
-    let interval = || summary.ci95().or_else(|| range(summary).filter(|_| whole));
+    // Of complete solves the median counts: the delivered figure allows for a stall that none had.
+    let interval = || match ctx.work(m).cut() {
+        Cut::Whole => summary.typical.ci95.or_else(|| range(summary)),
+        _ => summary.ci95(),
+    };
     match series::ends_of_levels(m).or_else(interval) {
         None => Width::NoInterval,
         Some(ends) if width(summary.value(), ends) > m.subsystem.info().coarse_from() => {
@@ -58,6 +61,21 @@ mod tests {
         let spec = spec(&m.workload);
         let width = classify(&context(&host, &spec, &policy, &[]), &m);
         Verdict::from_findings(&m.findings).with_width(width)
+    }
+
+    #[test]
+    fn complete_solves_are_as_precise_as_their_median() {
+        let with = |median: [f64; 2]| {
+            let mut m = judged(&host(), linpack(5000, 2), &[]);
+            let s = m.summary.as_mut().unwrap();
+            let value = s.value();
+            s.delivered.ci95 = Some([0.8 * value, 1.02 * value]);
+            s.typical.ci95 = Some(median.map(|end| end * value));
+            let spec = spec(&m.workload);
+            classify(&context(&host(), &spec, &policy(), &[]), &m)
+        };
+        assert_eq!(with([0.99, 1.01]), Width::Narrow);
+        assert_eq!(with([0.9, 1.01]), Width::Coarse);
     }
 
     #[test]
