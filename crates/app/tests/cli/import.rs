@@ -218,7 +218,7 @@ fn what_an_import_leaves_out_is_named() {
     let read = |tool, ending| fs::read_to_string(captured_of(tool, ending)).unwrap();
     let cpu = read("sysbench", "1.0.20-debian12-cpu-median.txt");
     let threads = read("sysbench", "threads-refused.txt");
-    folder.file("all", &format!("{cpu}{threads}"));
+    folder.file("all", format!("{cpu}{threads}"));
     let ended = folder.run(&["import", "all"]).with(0);
     assert!(ended.stderr.contains("warning: all: line ") && ended.stderr.contains("unknown test"));
     folder.file("one", &cpu);
