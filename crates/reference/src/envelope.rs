@@ -1,16 +1,33 @@
-//! The layers around an output: the encoding of its text, and the prefixes that other programs put
-//! before each line. Removing them keeps the line numbers.
+//! The layers around an output: the encoding of its text, the prefixes that other programs put
+//! before each line, and JSON that contains it. Lines keep their numbers, except in strings of JSON.
 
-use crate::prefixes::{Form, without_prefixes};
+use crate::containers::without_containers;
+use crate::prefixes::{Form, Part, without_prefixes};
 use crate::{Malformed, Output, Tool};
 
 /// Decodes a text from a file of any origin: UTF-8 or UTF-16, with or without a mark. Other bytes
-/// are taken as Latin-1. Removes a terminal's colours, and decodes the quoted-printable `=3D` of a
-/// raw mail.
+/// are taken as Latin-1. Removes a terminal's colours and what it overwrote on a line, and decodes the
+/// quoted-printable `=3D` of a raw mail.
 pub fn decoded(bytes: &[u8]) -> String {
     let text = text_of(bytes);
     let text = if is_quoted_printable(&text) { unquoted(&text) } else { text };
-    if text.contains(ESCAPE) { without_escapes(&text) } else { text }
+    let text = if text.contains(ESCAPE) { without_escapes(&text) } else { text };
+    if text.contains('\r') { without_returns(&text) } else { text }
+}
+
+/// Ends lines with a newline alone. Of a line that a program printed several times, such as its
+/// progress, the last one remains. A text without any newline has returns instead.
+fn without_returns(text: &str) -> String {
+    if !text.contains('\n') {
+        return text.replace('\r', "\n");
+    }
+    let mut out = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        let (line, end) = line.strip_suffix('\n').map_or((line, ""), |line| (line, "\n"));
+        out.push_str(line.trim_end_matches('\r').rsplit('\r').next().unwrap_or_default());
+        out.push_str(end);
+    }
+    out
 }
 
 /// The start of a terminal's commands: `ESC[1;31m`.
@@ -125,36 +142,51 @@ pub(crate) fn read<'t>(
     };
     let whole = |text: &str| tool_of(text).map(|tool| (tool, tool.parse(text)));
     let found = look(whole(text)).or_else(|| {
-        let once = if text.len() > LARGEST { Vec::new() } else { without_prefixes(text) };
+        let once = if text.len() > LARGEST { Vec::new() } else { forms(text) };
         let parts = |form: &Form| form.parts.as_ref().and_then(|parts| read_parts(parts, &tool_of));
         // The mixed lines of several outputs may look like one output.
         let mut of_form = |form: &Form| look(parts(form).or_else(|| whole(&form.text)));
         let unread = |form: &&Form| parts(form).is_none();
-        let mut twice = once.iter().filter(unread).flat_map(|form| without_prefixes(&form.text));
+        let mut twice = once.iter().filter(unread).flat_map(|form| forms(&form.text));
         once.iter().find_map(&mut of_form).or_else(|| twice.find_map(|form| of_form(&form)))
     });
     found.or(first)
 }
 
+/// Returns the forms of a text without one layer.
+fn forms(text: &str) -> Vec<Form> {
+    let whole = |text| Form { text, parts: None };
+    let mut all = without_prefixes(text);
+    all.extend(without_containers(text).into_iter().map(whole));
+    all
+}
+
 /// Reads the outputs of several programs as runs of one tool. Skips those that no tool recognises.
+/// Runs in several places are no repetitions.
 fn read_parts<'t>(
-    parts: &[String],
+    parts: &[Part],
     tool_of: impl Fn(&str) -> Option<&'t dyn Tool>,
 ) -> Option<(&'t dyn Tool, Result<Output, Malformed>)> {
-    let mut read = parts.iter().filter_map(|part| Some((tool_of(part)?, part)));
-    let (tool, first) = read.next()?;
-    let mut all = match tool.read(first) {
-        Ok(output) => output,
-        Err(found) => return Some((tool, Err(found))),
-    };
-    for (other, part) in read {
-        match other.read(part) {
+    let read: Vec<_> = parts.iter().filter_map(|part| Some((tool_of(&part.text)?, part))).collect();
+    let (tool, _) = *read.first()?;
+    let mut all: Option<Output> = None;
+    for (other, part) in &read {
+        let mut output = match other.read(&part.text) {
             _ if other.id() != tool.id() => return None,
-            Ok(output) => all.figures.extend(output.figures),
+            Ok(output) => output,
             Err(found) => return Some((tool, Err(found))),
+        };
+        if let Some(place) = part.place.as_deref().filter(|_| read.len() > 1) {
+            for figure in &mut output.figures {
+                figure.params = std::mem::take(&mut figure.params).with_named("from", place);
+            }
+        }
+        match &mut all {
+            Some(all) => all.figures.extend(output.figures),
+            None => all = Some(output),
         }
     }
-    Some((tool, Ok(all.merge_runs())))
+    Some((tool, Ok(all?.merge_runs())))
 }
 
 #[cfg(test)]
@@ -193,6 +225,8 @@ mod tests {
         let mail = b"> sent =3D 4096 B, tho=\nugh 5 =C2=B5s=20\n> next=\r\n!\nlast\n";
         assert_eq!(decoded(mail), "> sent = 4096 B, though 5 \u{b5}s \n\n> next!\n\nlast\n");
         assert_eq!(decoded(b"a=3D, b=x, c=y\n"), "a=3D, b=x, c=y\n");
+        assert_eq!(decoded(b"50 %\r100 %\rdone\r\n\r\r\nnext\r"), "done\n\nnext");
+        assert_eq!(decoded(b"old\rlines\r"), "old\nlines\n");
         assert_eq!(decoded(b"\x1b[1;32mok\x1b[0m 5\x1b[K\n\x1b["), "ok 5\n");
     }
 
@@ -226,6 +260,16 @@ mod tests {
             "<h2>: ",
             " * ",
             "// ",
+            "03:04:05  ",
+            "[03:04:05] ",
+            "hpl-0 main ",
+            "out.txt:",
+            "+",
+            "|",
+            "2024-01-02T03:04:05.678901234Z stdout F ",
+            "2024-01-02T03:04:05.678901Z 01O ",
+            "Mon Jan  2 03:04:05 UTC 2024: ",
+            "_bk;t=1700000000000\u{7}",
         ] {
             assert_eq!(read(&before(prefix)), Some(figures), "{prefix:?}");
         }
@@ -243,6 +287,32 @@ mod tests {
     }
 
     #[test]
+    fn outputs_are_found_within_json() {
+        let figures = read(HPL).unwrap();
+        let quoted = |text: &str| serde_json::to_string(text).unwrap();
+        let play = format!("{{\n  \"rc\": 0,\n  \"stdout\": {}\n}}\n", quoted(HPL));
+        assert_eq!(read(&play), Some(figures));
+        let log: String = HPL
+            .lines()
+            .map(|line| {
+                format!("{{\"log\":{},\"stream\":\"stdout\"}}\n", quoted(&format!("{line}\n")))
+            })
+            .collect();
+        assert_eq!(read(&log), Some(figures));
+        const FIO: &str = include_str!("fio/captured/3.33-direct-steady.json");
+        let (_, alone) = read_by_any(FIO).unwrap();
+        for text in [
+            format!("{{\"a\": {{\"b\": {FIO}}}}}"),
+            format!("[{FIO}, {FIO}]"),
+            format!("{{\"rc\": 0, \"stdout\": {}}}", quoted(FIO)),
+            FIO.replace("\"bw_dev\" : 0.000000", "\"bw_dev\" : -nan"),
+        ] {
+            let (tool, output) = read_by_any(&text).unwrap();
+            assert_eq!((tool.id(), output), ("fio", alone.clone()), "{}", &text[..60]);
+        }
+    }
+
+    #[test]
     fn the_lines_of_each_program_are_an_output() {
         let mixed = |[a, b]: [&str; 2]| -> String {
             HPL.lines().map(|line| format!("{a}{line}\n{b}{line}\n")).collect()
@@ -252,12 +322,22 @@ mod tests {
             output.unwrap().figures.iter().map(|f| f.trials.len()).collect()
         };
         let alone = trials(HPL);
-        for names in
-            [["0: ", "1: "], ["node1 | ", "node2 | "], ["[1,0]<stdout>:", "[1,1]<stdout>:"]]
+        for names in [["0: ", "1: "], ["run 1: ", "run 2: "], ["[1,0]<stdout>:", "[1,1]<stdout>:"]]
         {
             let twice: Vec<usize> = alone.iter().map(|n| 2 * n).collect();
             assert_eq!(trials(&mixed(names)), twice, "{names:?}");
         }
+        // The results of two machines are no repetitions.
+        for names in [["node1 | ", "node2 | "], ["[pod/a/main] ", "[pod/b/main] "]] {
+            assert_eq!(trials(&mixed(names)), [&*alone, &*alone].concat(), "{names:?}");
+        }
+        let (_, output) = read_by_any(&mixed(["node1: ", "node2: "])).unwrap();
+        let figures = output.unwrap().figures;
+        let places: Vec<_> = figures.iter().filter_map(|f| f.params.word("from")).collect();
+        assert_eq!(
+            (places.len(), places[0], places[alone.len()]),
+            (2 * alone.len(), "node1", "node2")
+        );
         // Only the first rank prints a report.
         let ranks: String = HPL.lines().map(|line| format!("0: {line}\n1: warning\n")).collect();
         assert_eq!(trials(&ranks), alone);

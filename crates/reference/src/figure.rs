@@ -1,7 +1,7 @@
 //! The figures in a tool's output.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use proofmark_model::{
     Better, Finding, Latency, Parameter, ParameterKind, Params, Role, Severity, Subsystem,
@@ -9,6 +9,7 @@ use proofmark_model::{
 };
 use serde::Serialize;
 
+use crate::findings::is_without;
 use crate::{Task, Tool};
 
 /// The content of a tool's output.
@@ -85,6 +86,12 @@ pub(crate) const DISK: (Subsystem, Unit) = (Subsystem::Disk, Unit::BytePerSecond
 const SEVERAL_RUNS: &str = "several_runs";
 
 impl Output {
+    /// Returns what the output says about its parts without a figure, each once.
+    pub fn without_figure(&self) -> BTreeSet<&str> {
+        let all = self.figures.iter().flat_map(|figure| &figure.findings);
+        all.filter(|finding| is_without(finding)).map(|finding| &*finding.message).collect()
+    }
+
     /// Merges the repetitions of a figure into its trials: the runs with the same test, title and
     /// parameters.
     pub(crate) fn merge_runs(mut self) -> Self {

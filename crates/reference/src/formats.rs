@@ -27,11 +27,18 @@ const fn file(name: &'static str, holds: &'static [&'static str], instead: &'sta
 const UNPACK: &str = "unpack it first; - reads standard input";
 const TEXT: &str = "save the text that the tool printed";
 
+const FAILED: Option<&str> = Some("the program measured nothing: run it again without the error");
 const FIO_JSON: Option<&str> = Some("run fio with --output-format=json");
 
 const FORMATS: &[Format] = &[
     Format { instead: FIO_JSON, ..format("fio's text", &["(groupid=", "fio-"]) },
     Format { instead: FIO_JSON, ..format("fio's terse output", &["3;fio-"]) },
+    Format { instead: FIO_JSON, ..format("fio's terse output", &["4;fio-"]) },
+    Format { instead: FIO_JSON, ..format("fio's terse output", &["5;fio-"]) },
+    Format { instead: FAILED, ..format("an error of fio", &["fio: failed to "]) },
+    Format { instead: FAILED, ..format("an error of iperf3", &["iperf3: error - "]) },
+    Format { instead: FAILED, ..format("an error of iperf3", &["iperf3: parameter error - "]) },
+    Format { instead: FAILED, ..format("an error of a shell", &[": command not found"]) },
     Format {
         instead: Some("run iperf3 with -J"),
         ..format("iperf3's text", &["Connecting to host ", "[ ID] Interval"])
@@ -65,23 +72,51 @@ const FORMATS: &[Format] = &[
         instead: Some("give all that likwid-bench prints"),
         ..format("a part of likwid-bench's text", &["Cycles per cacheline:", "MByte/s:"])
     },
+    Format {
+        instead: Some("give all that IOzone prints"),
+        ..format("a part of IOzone's text", &[" reclen ", "rewrite"])
+    },
+    Format {
+        instead: Some("give all that HPL prints"),
+        ..format("a part of HPL's text", &["||Ax-b||_oo"])
+    },
     Format { instead: FIO_JSON, ..format("a part of fio's text", &["IO depths    :"]) },
     Format {
         instead: Some("give all that iperf prints, or run iperf3 with -J"),
         ..format("a part of iperf's text", &[" sec ", "Bytes", "bits/sec"])
     },
     format("bonnie++'s table", &["Sequential Output", "Sequential Input"]),
+    format("bonnie++'s CSV", &["1.98,1.98,"]),
+    format("bonnie++'s CSV", &["1.97,1.97,"]),
+    format("bonnie++'s CSV", &["2.00,2.00,"]),
     format("stress-ng's output", &["stress-ng: info:"]),
     Format {
         instead: Some("import the part of one of its programs: lat_mem_rd, bw_mem or stream"),
         ..format("lmbench's results file", &["[lmbench", " results for "])
     },
     format("BabelStream's output", &["BabelStream"]),
+    format("BabelStream's CSV", &["function,num_times,n_elements,"]),
     format("GPU-STREAM's output", &["GPU-STREAM"]),
     format("HPCG's output", &["HPCG-Benchmark"]),
     format("Geekbench's output", &["Geekbench"]),
+    format("hyperfine's text", &["Benchmark ", "Time (mean ± σ):"]),
     format("hyperfine's JSON", &["\"results\"", "\"command\"", "\"exit_codes\""]),
     format("dd's output", &["records out", " copied"]),
+    format("dd's output", &["records out", " bytes transferred in "]),
+    format("dd's output", &["+0 ", " s, ", "B/s"]),
+    format("DiskSpd's output", &["Total IO", "thread |"]),
+    format("elbencho's table", &["OPERATION", "RESULT TYPE"]),
+    format("IOR's output", &["IOR-", "bw(MiB/s)"]),
+    format("mdtest's output", &["mdtest-", "SUMMARY rate"]),
+    format("NTttcp's output", &["NTTTCP"]),
+    format("ethr's output", &["Ethr", "Protocol"]),
+    format("ping's output", &["ping statistics ---", " packet loss"]),
+    format("ATTO's output", &["ATTO DISK BENCHMARK"]),
+    format("PassMark's output", &["PassMark"]),
+    format("y-cruncher's output", &["y-cruncher"]),
+    format("RAMspeed's output", &["RAMspeed"]),
+    format("netlib's LINPACK in C", &["LINPACK benchmark,", "KFLOPS"]),
+    format("linpack_bench's output", &["LINPACK", "Cray-Ratio"]),
     format("hdparm's output", &["Timing ", "MB/sec"]),
     format("ioping's output", &["ioping statistics ---"]),
     format("pg_test_fsync's output", &["Compare file sync methods"]),
@@ -98,6 +133,8 @@ const FORMATS: &[Format] = &[
     format("tinymembench's output", &["tinymembench v"]),
     format("UnixBench's output", &["BYTE UNIX Benchmarks"]),
     format("OpenSSL's speed test", &["in 1000s of bytes per second processed"]),
+    format("OpenSSL's speed test", &["type  ", "16 bytes", "64 bytes"]),
+    format("OpenSSL's speed test", &["sign/s verify/s"]),
     format("the OSU micro-benchmarks", &["# OSU "]),
     format("the Intel MPI benchmarks", &["MPI Benchmarks", "#bytes #repetitions"]),
     format("perftest's table", &["#bytes", "#iterations", "BW average[", "MsgRate["]),
@@ -108,16 +145,34 @@ const FORMATS: &[Format] = &[
 
 /// Names the format of an output that no reader reads, and the alternative.
 pub fn unread(text: &str) -> Option<String> {
+    if text.trim().is_empty() {
+        return Some("the file is empty".to_owned());
+    }
+    if is_old_terse(text) {
+        return unread("3;fio-");
+    }
     let found = FORMATS.iter().find(|f| f.is_in(text))?;
-    let instead =
-        found.instead.unwrap_or("proofmark audit checks a figure that you type (explain audit)");
+    let other = || {
+        let all: Vec<_> = crate::ALL.iter().map(|tool| tool.id()).collect();
+        let all = all.join(", ");
+        format!("proofmark audit checks a figure that you type (explain audit); import reads {all}")
+    };
+    let instead = found.instead.map_or_else(other, str::to_owned);
     Some(format!("this is {}, which is not read: {instead}", found.name))
+}
+
+/// Returns true for fio's second terse form, which does not name fio: `2;job;0;0;` and numbers.
+fn is_old_terse(text: &str) -> bool {
+    text.lines()
+        .any(|line| line.starts_with("2;") && line.contains("%=") && line.split(';').count() > 40)
 }
 
 /// Names an unread format of another program in a text that this tool's reader read.
 pub fn other_format(tool: &str, text: &str) -> Option<String> {
-    let other =
-        |f: &&Format| ![Some(UNPACK), Some(TEXT)].contains(&f.instead) && !f.name.contains(tool);
+    let other = |f: &&Format| {
+        ![Some(UNPACK), Some(TEXT), FAILED].contains(&f.instead)
+            && !f.name.to_lowercase().contains(tool)
+    };
     let found = FORMATS.iter().filter(other).find(|f| f.is_in(text))?;
     Some(format!("{}, which is not read", found.name))
 }
@@ -142,6 +197,9 @@ mod tests {
         }
     }
 
+    const OLD_TERSE: &str = "2;a;0;0;35400;35364;8841;1001;0;0;0.0;0.0;33;12137;1;1;1;1;1;1;1;1;1;1;1;1;1;1;\
+                             1;1;1;1;1;1;1;1;1;1;1;1;1;1;1;1;1%=3";
+
     #[test]
     fn known_formats_are_named_with_what_to_do_instead() {
         for (text, says) in [
@@ -150,6 +208,19 @@ mod tests {
                 "--output-format=json",
             ),
             ("3;fio-3.33;rand;0;0;1024", "terse"),
+            ("5;fio-3.33;rand;0;0;1024", "terse"),
+            (OLD_TERSE, "terse"),
+            ("fio: engine x not loadable\nfio: failed to load engine\n", "an error of fio"),
+            (
+                "iperf3: error - unable to connect to server: Connection refused\n",
+                "measured nothing",
+            ),
+            (" \n\n", "the file is empty"),
+            (
+                "1024+0 Datensaetze aus\n1073741824 Bytes (1,1 GB) kopiert, 0,5 s, 2,1 GB/s",
+                "import reads fio,",
+            ),
+            ("8+0 records out\n8388608 bytes transferred in 0.1 secs (83886080 bytes/sec)", "dd's"),
             ("Connecting to host a, port 5201\n[ ID] Interval  Transfer", "with -J"),
             (
                 "[  5] local ::1 port 1 connected to ::1 port 2\n[ ID] Interval  Transfer",
@@ -166,6 +237,8 @@ mod tests {
             ),
             ("/dev/sda:\n Timing buffered disk reads: 424 MB in 3 s = 141.1 MB/sec", "hdparm"),
             ("--- /dev/sda (block device 1 TiB) ioping statistics ---", "ioping"),
+            ("              kB  reclen    write  rewrite    read", "all that IOzone prints"),
+            ("||Ax-b||_oo/(eps*(||A||_oo*||x||_oo+||b||_oo)*N)= 0.001 ...... PASSED", "HPL prints"),
             ("\u{1f}\u{8b}\u{8}\u{0}", "unpack it first"),
             ("{\"schema\":\"proofmark.run/2\",", "proofmark report"),
             ("<!DOCTYPE html><html lang=en>", "save the text"),

@@ -5,6 +5,7 @@
 
 #[cfg(test)]
 mod captured;
+mod containers;
 mod data;
 mod dense;
 mod disk;

@@ -4,46 +4,71 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
+use crate::Malformed;
+
 /// Returns the length of a prefix of this kind in a line; `None` if the line has none.
 type Prefix = fn(&str) -> Option<usize>;
 
-/// The kinds of prefixes; true if they name the program that printed the line. Then the lines of
-/// each program are a separate output.
-const PREFIXES: &[(Prefix, bool)] = &[
-    (tag, true),
-    (pod, true),
-    (bracketed, false),
-    (label, true),
-    (angled, true),
-    (step, false),
-    (time, false),
-    (syslog, false),
-    (program, true),
-    (column, true),
-    (rank, true),
-    (host, true),
-    (mail, false),
-    (comment, false),
+/// What a kind of prefix names.
+#[derive(Clone, Copy, PartialEq)]
+enum Names {
+    Nothing,
+    /// The program that printed the line. The lines of each are an output.
+    Program,
+    /// The same, with the machine, the container or the run.
+    Place,
+}
+
+/// The kinds of prefixes.
+const PREFIXES: &[(Prefix, Names)] = &[
+    (tag, Names::Program),
+    (pod, Names::Place),
+    (bracketed, Names::Nothing),
+    (label, Names::Program),
+    (angled, Names::Place),
+    (step, Names::Nothing),
+    (time, Names::Nothing),
+    (syslog, Names::Nothing),
+    (program, Names::Program),
+    (column, Names::Place),
+    (rank, Names::Program),
+    (counted, Names::Nothing),
+    (host, Names::Place),
+    (mail, Names::Nothing),
+    (comment, Names::Nothing),
 ];
+
+/// Words of a script that numbers repetitions.
+const REPETITIONS: [&str; 6] = ["iter", "pass", "rep", "round", "run", "trial"];
 
 /// The maximum number of indentation depths that are tried.
 const DEPTHS: usize = 8;
+
+/// The longest prefix of any kind, in bytes.
+const LONGEST: usize = 96;
 
 /// The maximum number of programs in one text that are separated.
 const PROGRAMS: usize = 32;
 
 /// A text without prefixes of one kind. `parts` has a text for each program, if several printed
-/// lines: the lines of the others are empty there.
+/// lines.
 pub(crate) struct Form {
     pub(crate) text: String,
-    pub(crate) parts: Option<Vec<String>>,
+    pub(crate) parts: Option<Vec<Part>>,
+}
+
+/// The lines of one program; those of the others are empty.
+pub(crate) struct Part {
+    pub(crate) text: String,
+    /// The machine or container; `None` if the prefix names none.
+    pub(crate) place: Option<String>,
 }
 
 /// Returns the text without each kind of prefix that half of its lines have.
 pub(crate) fn without_prefixes(text: &str) -> Vec<Form> {
     let lines = || text.lines().filter(|line| !line.trim().is_empty());
     let half = lines().count().div_ceil(2).max(1);
-    let most = |(prefix, _): &&(Prefix, bool)| {
+    let most = |(prefix, _): &&(Prefix, Names)| {
         lines().filter(|line| prefix(line).is_some()).count() >= half
     };
     let mut found: Vec<Form> = PREFIXES
@@ -51,7 +76,7 @@ pub(crate) fn without_prefixes(text: &str) -> Vec<Form> {
         .filter(most)
         .map(|(prefix, names)| Form {
             text: each(text, |line| line.get(prefix(line).unwrap_or(0)..).unwrap_or(line).into()),
-            parts: names.then(|| by_name(text, *prefix)).flatten(),
+            parts: (*names != Names::Nothing).then(|| by_name(text, *prefix, *names)).flatten(),
         })
         .collect();
     let whole = |text| Form { text, parts: None };
@@ -62,12 +87,60 @@ pub(crate) fn without_prefixes(text: &str) -> Vec<Form> {
     found.extend(depths.into_iter().take(DEPTHS).map(|depth| {
         whole(each(text, |line| line.get(depth.min(indentation(line))..).unwrap_or(line).into()))
     }));
+    // The lines of several programs are not one output, whatever they have in common.
+    if found.iter().all(|form| form.parts.is_none()) {
+        found.extend(without_common(text).map(whole));
+    }
     found
+}
+
+/// Returns the text without what most lines begin with, apart from digits: `03:04:05  `, `out.json:`
+/// of grep, `+` of a patch. `None` if there is no such beginning.
+fn without_common(text: &str) -> Option<String> {
+    let shapes: Vec<Vec<u8>> = text.lines().map(shape).filter(|shape| !shape.is_empty()).collect();
+    let count = |prefix: &[u8]| shapes.iter().filter(|s| begins(s, prefix)).count();
+    let last = shapes.len().checked_sub(1)?;
+    let mut best: Option<(usize, &[u8])> = None;
+    for at in [0, last / 2, last] {
+        let candidate = shapes.get(at)?;
+        let mut most = 0;
+        for end in (1..=candidate.len()).filter(|end| is_end(candidate, *end)) {
+            let prefix = candidate.get(..end)?;
+            let lines = count(prefix);
+            if lines < most {
+                break;
+            }
+            most = lines;
+            let is_better = best.is_none_or(|(n, of)| (lines, end) > (n, of.len()));
+            best = Some((lines, prefix)).filter(|_| is_better).or(best);
+        }
+    }
+    let (_, prefix) = best.filter(|(lines, _)| 2 * lines > shapes.len() && *lines > 1)?;
+    let cut = |line: &str| if begins(&shape(line), prefix) { prefix.len() } else { 0 };
+    Some(each(text, |line| line.get(cut(line)..).unwrap_or_default().into()))
+}
+
+/// Returns the beginning of a line with the same digit for all; empty for an empty line.
+fn shape(line: &str) -> Vec<u8> {
+    let bytes = line.trim_end().bytes().take(LONGEST);
+    bytes.map(|b| if b.is_ascii_digit() { b'0' } else { b }).collect()
+}
+
+/// Returns true if a line begins so, or has nothing but the beginning without its spaces.
+fn begins(shape: &[u8], prefix: &[u8]) -> bool {
+    shape.starts_with(prefix) || shape == prefix.trim_ascii_end()
+}
+
+/// Returns true if a prefix may end here: after a sign that separates words, with a word before it.
+fn is_end(shape: &[u8], end: usize) -> bool {
+    const SEPARATORS: &[u8] = b" \t:|])>+\x07";
+    let has_word = shape.get(..end).is_some_and(|of| !of.trim_ascii().is_empty());
+    has_word && shape.get(end - 1).is_some_and(|last| SEPARATORS.contains(last))
 }
 
 /// Returns the lines of each name, in the order of the names' first lines; `None` for one name, or
 /// more than [`PROGRAMS`].
-fn by_name(text: &str, prefix: Prefix) -> Option<Vec<String>> {
+fn by_name(text: &str, prefix: Prefix, kind: Names) -> Option<Vec<Part>> {
     let mut names: Vec<&str> = Vec::new();
     for found in text.lines().filter_map(|line| line.get(..prefix(line)?).map(str::trim_end)) {
         if !names.contains(&found) {
@@ -77,11 +150,16 @@ fn by_name(text: &str, prefix: Prefix) -> Option<Vec<String>> {
             return None;
         }
     }
+    let repeats = |name: &str| REPETITIONS.iter().any(|word| name.to_lowercase().starts_with(word));
     let of = |wanted: &&str| {
-        each(text, |line| match prefix(line).and_then(|end| line.split_at_checked(end)) {
-            Some((found, rest)) if found.trim_end() == *wanted => rest.into(),
-            _ => Cow::Borrowed(""),
-        })
+        let text =
+            each(text, |line| match prefix(line).and_then(|end| line.split_at_checked(end)) {
+                Some((found, rest)) if found.trim_end() == *wanted => rest.into(),
+                _ => Cow::Borrowed(""),
+            });
+        let name = wanted.trim_matches(|c: char| c.is_whitespace() || "[]<>:|".contains(c));
+        let place = (kind == Names::Place && !repeats(name)).then(|| Malformed::excerpt(name));
+        Part { text, place }
     };
     (names.len() > 1).then(|| names.iter().map(of).collect())
 }
@@ -196,6 +274,14 @@ fn rank(line: &str) -> Option<usize> {
     let (number, rest) = line.split_once(':')?;
     let is_number = !number.trim().is_empty() && number.trim().bytes().all(|b| b.is_ascii_digit());
     is_number.then(|| and_space(line, line.len() - rest.len())).flatten()
+}
+
+/// Matches `     7<TAB>` of cat -n.
+fn counted(line: &str) -> Option<usize> {
+    let (number, rest) = line.split_once('\t')?;
+    let number = number.trim_start();
+    let is_number = !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit());
+    is_number.then(|| line.len() - rest.len())
 }
 
 /// Matches `node01: ` of pdsh, `run 3: ` of a script: the name ends in a digit.

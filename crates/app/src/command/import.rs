@@ -18,6 +18,7 @@ use crate::cli::ImportArgs;
 use crate::error::{Outcome, usage};
 use crate::finish::finish;
 use crate::output::{Output, read_untrusted, unreadable};
+use crate::text::say;
 use crate::this_program::tool;
 
 /// Maximum bytes of an output.
@@ -69,11 +70,14 @@ pub fn run(args: &ImportArgs) -> Result<Outcome> {
     let text = read_output(&args.file)?;
     let (by, read) =
         read_figures(args.tool.as_deref(), &text).map_err(|e| usage(format!("{name}: {e}")))?;
+    let other = other_format(by.id(), &text).map(|other| format!("the file also has {other}"));
+    for lost in read.without_figure().into_iter().chain(other.as_deref()) {
+        say(&format!("proofmark: warning: {name}: {lost}"));
+    }
     let started = read.started.unwrap_or_else(|| written(&args.file));
     let label = args.results.label.clone();
     let mut raw = RawRun { label, ..run_of(by, read, started, args.here) };
-    if let Some(other) = other_format(by.id(), &text) {
-        let what = format!("the file also has {other}");
+    if let Some(what) = other {
         let advice = "import that part separately, as its tool's machine-readable output";
         raw.findings.push(Finding::new(IMPORTED, Severity::Note, what, advice));
     }
@@ -108,7 +112,23 @@ fn read_figures(named: Option<&str>, text: &str) -> Result<(&'static dyn Tool, F
             })
         })?,
     };
-    Ok((by, read.map_err(|e| e.to_string())?))
+    let output = read.map_err(|e| match named.and_then(|_| other_output(by, text)) {
+        Some(other) => format!("{e}; {other}"),
+        None => e.to_string(),
+    })?;
+    Ok((by, output))
+}
+
+/// Names the output of another program than the one that the user named.
+fn other_output(named: &dyn Tool, text: &str) -> Option<String> {
+    match proofmark_reference::read(text) {
+        Some((other, _)) if other.id() != named.id() => {
+            let id = other.id();
+            Some(format!("this is the output of {id}: --tool {id}"))
+        }
+        Some(_) => None,
+        None => unread(text),
+    }
 }
 
 /// Returns when a file was written, for outputs without a time.

@@ -97,7 +97,10 @@ fn what_cannot_be_read_is_refused_in_a_line() {
     let folder = Folder::new();
     for (text, arguments, word) in [
         ("hello\n", &[][..], "name the tool with --tool"),
-        ("", &[], "name the tool with --tool"),
+        ("", &[], "the file is empty"),
+        ("1+0 records in\n1+0 records out\n4 bytes copied, 1 s, 4 B/s\n", &[], "import reads fio,"),
+        ("a: (groupid=0, jobs=1)\nfio-3.33\n", &["--tool", "fio"], "--output-format=json"),
+        ("{\n\"start\": {\"version\": \"iperf 3.12\"}}\n", &["--tool", "fio"], "--tool iperf3"),
         ("{}", &["--tool", "fioo"], "did you mean 'fio'?"),
         ("{\n\"fio version\": \"fio-3.33\",\n", &["--tool", "fio"], "line 3"),
     ] {
@@ -206,4 +209,18 @@ fn counters_that_prove_nothing_are_named() {
         }
     }
     assert!(named > 2, "{named}");
+}
+
+/// Parts of a file without a figure are named, not only noted in the full report.
+#[test]
+fn what_an_import_leaves_out_is_named() {
+    let folder = Folder::new();
+    let read = |tool, ending| fs::read_to_string(captured_of(tool, ending)).unwrap();
+    let cpu = read("sysbench", "1.0.20-debian12-cpu-median.txt");
+    let threads = read("sysbench", "threads-refused.txt");
+    folder.file("all", format!("{cpu}{threads}"));
+    let ended = folder.run(&["import", "all"]).with(0);
+    assert!(ended.stderr.contains("warning: all: line ") && ended.stderr.contains("unknown test"));
+    folder.file("one", &cpu);
+    assert!(!folder.run(&["import", "one"]).with(0).stderr.contains("warning"));
 }

@@ -8,7 +8,7 @@ use proofmark_model::{counted, is_quantity};
 use super::json::{Job, JobOptions, Side};
 use super::options::{amount, block, depth, pacing, plain, processes, reads};
 use super::pattern::{Direction, Pattern};
-use super::runs::runtime;
+use super::runs::{runtime, sides};
 use crate::printed::{Rounded, agree};
 
 /// The relative error of a product, from rounding to milliseconds and one I/O more or less.
@@ -184,10 +184,13 @@ fn more_bytes(job: &Job, options: JobOptions<'_>, threads: u64) -> Option<String
 /// Compares the I/Os in flight with those allowed. Little's law: they are rate x mean latency.
 fn more_in_flight(job: &Job, options: JobOptions<'_>, threads: u64) -> Option<String> {
     let allowed = threads as f64 * depth(options)? as f64;
-    let seconds = runtime(job) as f64 / 1e3;
+    // A verification reads after the writes.
+    let one_by_one: u64 = sides(job).map(|side| side.runtime).sum();
+    let ms = if options.has_any(&["verify"]) { one_by_one } else { runtime(job) };
+    let seconds = ms as f64 / 1e3;
     let waited = |side: &Side| {
         let times = side.lat_ns.as_ref().or(side.clat_ns.as_ref())?;
-        Some(side.total_ios? as f64 * times.mean / 1e9)
+        Some(side.total_ios? as f64 * times.mean? / 1e9)
     };
     let waited: f64 =
         Direction::SINGLE.into_iter().filter_map(|direction| waited(direction.side(job)?)).sum();

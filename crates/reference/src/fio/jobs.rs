@@ -21,7 +21,7 @@ use super::verification::{Evidence, Requests, counters, lack};
 use super::version::bare;
 use super::works::{Work, works};
 use crate::figure::DISK;
-use crate::findings::{contradicts, warned};
+use crate::findings::{contradicts, warned, without};
 use crate::{Figure, Malformed, Output, Tool};
 
 /// The median of random reads in seconds that no disk reaches through the page cache. A copy from the
@@ -85,11 +85,6 @@ pub(super) fn nothing(report: &Report) -> String {
 
 fn ended_with(job: &Job) -> String {
     format!("job {} ended with error {}", Malformed::excerpt(&job.jobname), job.error)
-}
-
-/// Reports that another part of the output has no figure.
-pub(super) fn without(why: &str) -> Finding {
-    warned(Severity::Note, format!("{why}: it has no figure"))
 }
 
 impl Work<'_> {

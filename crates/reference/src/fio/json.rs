@@ -2,8 +2,9 @@
 //! has already checked that the report can be read.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
-use serde::de::IgnoredAny;
+use serde::de::{IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
@@ -127,8 +128,8 @@ pub(super) struct Times {
     pub(super) min: u64,
     #[serde(default)]
     pub(super) max: u64,
-    #[serde(default)]
-    pub(super) mean: f64,
+    /// Absent where fio printed no number (`nan`).
+    pub(super) mean: Option<f64>,
     #[serde(rename = "N")]
     pub(super) count: Option<u64>,
     /// The percentiles, by the percentage with six decimals.
@@ -160,20 +161,39 @@ pub(super) struct Disk {
     #[serde(default)]
     pub(super) in_queue: u64,
     /// The percent of the time with an I/O in flight.
-    #[serde(default)]
-    pub(super) util: f64,
+    pub(super) util: Option<f64>,
     /// Present if this device consists of other devices in the list.
     pub(super) aggr_read_ios: Option<IgnoredAny>,
 }
 
-/// Reads options. fio prints strings, but a program that rewrote the report may print numbers.
+/// Reads options. fio prints strings, but a program that rewrote the report may print numbers. Of an
+/// option that is set several times the last counts, but a job uses all files.
 fn options<'de, D: Deserializer<'de>>(from: D) -> Result<Options, D::Error> {
-    let values = BTreeMap::<String, Value>::deserialize(from)?;
-    let text = |value| match value {
-        Value::String(text) => text,
-        other => other.to_string(),
-    };
-    Ok(values.into_iter().map(|(name, value)| (name, text(value))).collect())
+    from.deserialize_map(AllOptions)
+}
+
+struct AllOptions;
+
+impl<'de> Visitor<'de> for AllOptions {
+    type Value = Options;
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("options by their names")
+    }
+
+    fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Options, M::Error> {
+        let mut options = Options::new();
+        while let Some((name, value)) = map.next_entry::<String, Value>()? {
+            let text = match value {
+                Value::String(text) => text,
+                other => other.to_string(),
+            };
+            let before = options.get(&name).filter(|_| name == "filename");
+            let text = before.map_or(text.clone(), |before| format!("{before}:{text}"));
+            options.insert(name, text);
+        }
+        Ok(options)
+    }
 }
 
 fn some_options<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Options>, D::Error> {

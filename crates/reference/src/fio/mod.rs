@@ -23,6 +23,7 @@ use std::collections::BTreeSet;
 use proofmark_model::Printed;
 
 use crate::documents::{documents, opening};
+use crate::findings::without;
 use crate::{Description, Malformed, Output, Tool, same_work};
 
 pub(crate) struct Fio;
@@ -94,7 +95,7 @@ impl Tool for Fio {
             Some(first) if output.figures.is_empty() => return Err(first.clone()),
             _ => {}
         }
-        let lost: Vec<_> = empty.iter().map(|run| jobs::without(&run.to_string())).collect();
+        let lost: Vec<_> = empty.iter().map(|run| without(&run.to_string())).collect();
         for figure in &mut output.figures {
             figure.findings.extend(lost.iter().cloned());
         }

@@ -94,7 +94,7 @@ fn between(before: &Report, after: &Report) -> Option<(i64, i64)> {
     exact.or_else(|| coarse().map(|ms| (ms, COARSE_MS)))
 }
 
-fn sides(job: &Job) -> impl Iterator<Item = &Side> {
+pub(super) fn sides(job: &Job) -> impl Iterator<Item = &Side> {
     [&job.read, &job.write, &job.trim, &job.mixed].into_iter().flatten()
 }
 

@@ -372,3 +372,34 @@ fn one_direction_keeps_its_name_under_unified_reporting() {
     let figures = parse(&replaced(both, "\"write\" :", "\"other\" :")).figures;
     assert_eq!(figures.len(), 2, "the reads, and all of randrw");
 }
+
+#[test]
+fn a_verification_after_the_writes_is_not_in_flight_with_them() {
+    let text = r#"{"fio version": "fio-3.33", "jobs": [{"jobname": "v", "job options": {"rw":
+        "randwrite", "bs": "4k", "size": "8m", "verify": "crc32c", "ioengine": "psync"},
+        "read": {"io_bytes": 8388608, "runtime": 280, "total_ios": 2048,
+                 "lat_ns": {"min": 1, "max": 9000000, "mean": 130000.0}},
+        "write": {"io_bytes": 8388608, "runtime": 300, "total_ios": 2048,
+                  "lat_ns": {"min": 1, "max": 9000000, "mean": 140000.0}}}]}"#;
+    let output = parse(text);
+    let tests: Vec<&str> = output.figures.iter().map(|f| &*f.test).collect();
+    assert_eq!(tests, ["randwrite.verify.read", "randwrite"]);
+    let both = replaced(text, "\"verify\": \"crc32c\", ", "");
+    assert_eq!(parse(&both).figures[0].test, "read", "its options do not fit");
+}
+
+#[test]
+fn a_mean_that_is_no_number_leaves_the_rest() {
+    let mean = "\"mean\" : 110115.343198";
+    let f = first(PLUS_3_33, mean, "\"mean\" : null");
+    assert_eq!((f.latency, f.trials.len()), (None, 1));
+    assert!(first(PLUS_3_33, mean, mean).latency.is_some());
+}
+
+#[test]
+fn a_job_has_all_its_files() {
+    let own = "\"job options\" : {";
+    let files = format!("{own} \"filename\": \"/dev/vda\", \"filename\": \"/dev/vdb\",");
+    let figure = first(STEADY_3_33, own, &files);
+    assert!(figure.title.contains("/dev/vda:/dev/vdb"), "{}", figure.title);
+}

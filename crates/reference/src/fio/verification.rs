@@ -73,10 +73,11 @@ pub(super) fn counters(disks: &[Disk], line: usize) -> Result<Option<Counters>, 
         for ((sum, ios), merged) in all.ios.iter_mut().zip(ios).zip(merged) {
             *sum = add(add(*sum, ios, 1)?, merged, 1)?;
         }
-        if disk.util.is_sign_negative() || !is_quantity(disk.util) {
+        let util = disk.util.unwrap_or_default();
+        if util.is_sign_negative() || !is_quantity(util) {
             return Err(large());
         }
-        traffic.busy_s = traffic.busy_s.max(disk.util / 100.0);
+        traffic.busy_s = traffic.busy_s.max(util / 100.0);
         traffic.in_flight_s += disk.in_queue as f64 / 1e3;
         seen = true;
     }

@@ -51,10 +51,9 @@ impl Table {
             let plain = |c: char| c.is_ascii_lowercase() || c == ' ';
             if !test.chars().all(plain) || columns.iter().any(|c| c.test == test) {
                 let test = Malformed::excerpt(&test);
-                return Err(Malformed::at(
-                    at,
-                    format!("column {test:?} is unknown, or there are two of it"),
-                ));
+                let what = format!("column {test:?} is unknown, or there are two of it");
+                let why = "if spaces were removed, give the text as IOzone prints it";
+                return Err(Malformed::at(at, format!("{what}; {why}")));
             }
             // If the gap to the next title is wider by two, the numbers are centred under the
             // title.

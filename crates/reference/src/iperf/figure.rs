@@ -5,7 +5,7 @@ use proofmark_model::{Datagrams, Finding, Severity, Trial, Unit, counted, format
 use super::line::Amount;
 use super::run::{Run, Stream};
 use crate::findings::{differ_unless, warned};
-use crate::network::{EndpointFigure, default_rate, finite, throughput, traffic};
+use crate::network::{EndpointFigure, default_rate, finite, throughput, traffic, with_path};
 use crate::printed::{Rounded, agree};
 use crate::text::{need, wrong_if};
 use crate::{Figure, Malformed};
@@ -31,9 +31,14 @@ impl Run {
         let value = trial.value;
         let reverse = self.params.get(key::DIRECTION) == Some("reverse");
         let (protocol, receives) = if udp { ("UDP", by_receiver) } else { ("TCP", reverse) };
-        let params = self.params.clone().with(key::STREAMS, self.streams.len() as u64);
+        let listed = Some(self.streams.len() as u64).filter(|n| *n > 0);
+        let streams = listed.or(self.summed);
+        let mut params = self.params.clone().known(key::STREAMS, streams);
+        if self.client.is_empty() {
+            params = with_path(params, "", &self.server);
+        }
         let made = throughput(protocol, !receives, self.paced, params, trial);
-        let each = value / self.streams.len().max(1) as f64;
+        let each = value / streams.unwrap_or(1).max(1) as f64;
         let proof = (!udp && reverse).then_some("iperf's client received the bytes that it counts");
         let findings = (self.accounts().into_iter())
             .chain(self.warnings.iter().map(|(warning, times)| warning_of(warning, *times)))
@@ -101,7 +106,8 @@ impl Run {
             found.extend(ends(id, stream, self.params.get(key::BLOCK_SIZE)));
         }
         let streams = self.streams.values().map(|s| Some(s.own.last()?.moved.value));
-        let sum = self.sum.last().filter(|sum| sum.start == 0.0);
+        let listed = !self.streams.is_empty();
+        let sum = self.sum.last().filter(|sum| listed && sum.start == 0.0);
         if let (Some(sum), Some(streams)) = (sum, streams.sum::<Option<f64>>()) {
             found.extend(differ_unless(agree(sum.moved, streams, ROUNDED), || {
                 format!(

@@ -23,6 +23,8 @@ pub(super) struct Run {
     /// The ids of the established connections.
     connected: BTreeSet<String>,
     pub(super) sum: Vec<Amount>,
+    /// The number of streams of the sums, if each is in their name (`--sum-only`).
+    pub(super) summed: Option<u64>,
     /// The requested rate of a UDP stream in bit/s.
     pub(super) pace: Option<f64>,
     /// True if TCP is paced.
@@ -160,7 +162,8 @@ impl Run {
 
     /// Adds an amount to a stream, or to the sum of all streams.
     fn amount(&mut self, id: &str, back: bool, amount: Amount) -> Result<(), Malformed> {
-        if id.starts_with("SUM") {
+        if let Some(streams) = id.strip_prefix("SUM") {
+            self.summed = streams.strip_prefix('-').and_then(|n| n.parse().ok());
             self.sum.push(amount);
             return Ok(());
         }

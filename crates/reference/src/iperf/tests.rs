@@ -57,6 +57,19 @@ fn a_connection_without_a_rate_was_cut() {
 }
 
 #[test]
+fn a_sum_without_its_streams_has_their_number() {
+    let whole = text("2.1.8-tcp-4-streams.txt");
+    let sum = whole.lines().rfind(|line| line.starts_with("[SUM]")).unwrap();
+    let rows = whole.lines().filter(|line| !line.starts_with('['));
+    let rows: String = rows.map(|line| format!("{line}\n")).collect();
+    let f = only(&Iperf, &format!("{rows}{}\n", sum.replace("[SUM]", "[SUM-4]")));
+    assert_eq!(f.params.get(key::STREAMS), Some(4));
+    assert!(f.findings.is_empty(), "{:?}", f.findings);
+    let unknown = only(&Iperf, &format!("{rows}{sum}\n"));
+    assert_eq!((unknown.params.get(key::STREAMS), unknown.findings.len()), (None, 0));
+}
+
+#[test]
 fn each_run_of_a_log_is_read() {
     let one = text("2.1.8-tcp.txt");
     let figure = only(&Iperf, one);

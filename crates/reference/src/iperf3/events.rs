@@ -15,8 +15,8 @@ pub(super) fn merge_events(all: Vec<Document<Value>>) -> Result<Vec<Document<Val
         let Some(event) = event(&mut document.value) else {
             if streamed.is_null() || cookie(&document.value) != Some(&streamed) {
                 runs.push(document);
+                streamed = Value::Null;
             }
-            streamed = Value::Null;
             continue;
         };
         let (name, data) = event;

@@ -37,7 +37,7 @@ impl Tool for Iperf3 {
             },
             about: "Reads the client's JSON (-J, --json-stream): TCP, UDP and SCTP, one or more \
                     streams, -R and --bidir, with any text around it. Runs with the same parameters \
-                    are trials; runs to several servers are figures of their own, and runs at once \
+                    are trials, and a run that is in the file twice counts once; runs to several servers are figures of their own, and runs at once \
                     are refused. The rate is the receiver's, in bit/s: the payload of all streams \
                     over its time; with --bidir both ways together over the longer time. Versions \
                     up to 3.9 report for UDP what was sent and the share lost: the rate is the \
@@ -58,7 +58,15 @@ impl Tool for Iperf3 {
         let (mut all, mut runs) = (Output::default(), Vec::new());
         let (mut times, mut seen) = (Vec::new(), 0);
         // --logfile appends each run to those before it.
+        let mut printed: Vec<(Option<Value>, Option<Value>)> = Vec::new();
         for document in events::merge_events(documents::<Value>(text)?)? {
+            // Versions 3.16 and 3.17 print their JSON twice.
+            let identity =
+                (document.value.get("start").cloned(), document.value.get("end").cloned());
+            if printed.contains(&identity) {
+                continue;
+            }
+            printed.push(identity);
             let root = Section::whole(document.text, &document.value);
             let mut run = run(&root).map_err(|found| document.placed(found))?;
             let before = lines(text).filter(|(at, _)| (seen..document.line).contains(at));

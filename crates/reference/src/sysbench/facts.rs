@@ -50,7 +50,7 @@ pub(super) fn runs(text: &str) -> Result<Vec<Facts<'_>>, Malformed> {
         last = at;
         let line = line.trim();
         if line.starts_with("FATAL:") {
-            return Err(Malformed::at(at, Malformed::excerpt(line)));
+            return Err(Malformed::at(at, Malformed::sentence(line)));
         }
         if let Some(version) = version(line) {
             (now, running) = (Some(version), false);

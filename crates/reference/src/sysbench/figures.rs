@@ -6,7 +6,7 @@ use super::accounts;
 use super::facts::{EDGES, Fact, Facts, MIB, runs, size};
 use super::fileio::fileio;
 use crate::figure::MEMORY;
-use crate::findings::{differ_unless, warned};
+use crate::findings::{differ_unless, warned, without};
 use crate::printed::{Rounded, agree, rated};
 use crate::text::{need, number, whole, wrong_if};
 use crate::{Figure, Malformed, Output};
@@ -18,21 +18,45 @@ pub(super) fn read(text: &str) -> Result<Output, Malformed> {
     let runs = runs(text)?;
     let version = runs.first().and_then(|run| run.version);
     let version = version.filter(|v| runs.iter().all(|run| run.version.is_none_or(|of| of == *v)));
-    let figures = runs.iter().map(figure).collect::<Result<_, _>>()?;
+    let (known, unknown): (Vec<&Facts>, Vec<&Facts>) =
+        runs.iter().partition(|run| test(run).is_some());
+    let lost: Vec<Malformed> = unknown.into_iter().map(unread).collect();
+    let mut figures = known.into_iter().map(figure).collect::<Result<Vec<_>, _>>()?;
+    if let (true, Some(first)) = (figures.is_empty(), lost.first()) {
+        return Err(first.clone());
+    }
+    let lost: Vec<_> = lost.iter().map(|run| without(&run.to_string())).collect();
+    for figure in &mut figures {
+        figure.findings.extend(lost.iter().cloned());
+    }
     Ok(Output { version: version.map(str::to_owned), started: None, figures })
 }
 
-fn figure(facts: &Facts) -> Result<Figure, Malformed> {
-    let mut figure = if let Some(limit) = facts.labels.any(&PRIMES) {
-        cpu(facts, limit)?
+/// Returns the reader of a run's test; `None` for a test that is not read.
+fn test<'a>(facts: &Facts<'a>) -> Option<Test<'a>> {
+    if let Some(limit) = facts.labels.any(&PRIMES) {
+        Some(Test::Cpu(limit))
     } else if facts.labels.get("Running memory speed test with the following options").is_some()
         || facts.between("Doing memory operations speed test", "").is_some()
     {
-        memory(facts)?
-    } else if let Some(flags) = facts.labels.get("Extra file open flags") {
-        fileio(facts, flags)?
+        Some(Test::Memory)
     } else {
-        return Err(unread(facts));
+        facts.labels.get("Extra file open flags").map(Test::Files)
+    }
+}
+
+/// A test that is read, with its first fact.
+enum Test<'a> {
+    Cpu(Fact<'a>),
+    Memory,
+    Files(Fact<'a>),
+}
+
+fn figure(facts: &Facts) -> Result<Figure, Malformed> {
+    let mut figure = match test(facts).ok_or_else(|| unread(facts))? {
+        Test::Cpu(limit) => cpu(facts, limit)?,
+        Test::Memory => memory(facts)?,
+        Test::Files(flags) => fileio(facts, flags)?,
     };
     figure.params = figure.params.with(key::THREADS, facts.labels.whole("Number of threads")?);
     figure.latency = latency(facts)?;

@@ -84,7 +84,9 @@ pub(super) fn fileio(facts: &Facts, flags: Fact) -> Result<Figure, Malformed> {
     };
     let title = format!("sysbench fileio, {name}");
     let figure = Figure::rate(mode.test, title, DISK, params, Trial { file: Some(file), ..trial });
-    let comparable = matches!(way, Flush::Never | Flush::End);
+    // The disk workloads do not map files into memory.
+    let maps = figure.params.get(key::ENGINE) == Some("mmap");
+    let comparable = matches!(way, Flush::Never | Flush::End) && !maps;
     let findings = done.differences(facts, &files)?;
     Ok(Figure { comparable, findings, ..figure })
 }

@@ -34,7 +34,7 @@ impl Tool for Sysbench {
                 ]
             },
             about: "Reads cpu, memory and fileio of sysbench 0.4.12, 0.5, 1.0 and 1.1. Runs of one \
-                    test with the same parameters are trials. cpu (sysbench.cpu): an event tests \
+                    test with the same parameters are trials; other tests are left out. cpu (sysbench.cpu): an event tests \
                     all numbers up to a limit for primes. memory: bytes that each thread stores to \
                     or loads from one block, mostly a cache; the order of the accesses is not \
                     reported. fileio: bytes read, written, or both; seqwr makes its files, seqrewr \
