@@ -67,6 +67,9 @@ const NOT_COMPARED: &str = "not_compared";
 pub fn run(args: &ImportArgs) -> Result<Outcome> {
     let name = args.file.display();
     let text = read_output(&args.file)?;
+    if text.trim().is_empty() {
+        return Err(usage(format!("{name}: it is empty; import what the tool printed")));
+    }
     let (by, read) =
         read_figures(args.tool.as_deref(), &text).map_err(|e| usage(format!("{name}: {e}")))?;
     let started = read.started.unwrap_or_else(|| written(&args.file));

@@ -97,7 +97,7 @@ fn what_cannot_be_read_is_refused_in_a_line() {
     let folder = Folder::new();
     for (text, arguments, word) in [
         ("hello\n", &[][..], "name the tool with --tool"),
-        ("", &[], "name the tool with --tool"),
+        ("", &[], "output: it is empty; import what the tool printed"),
         ("{}", &["--tool", "fioo"], "did you mean 'fio'?"),
         ("{\n\"fio version\": \"fio-3.33\",\n", &["--tool", "fio"], "line 3"),
     ] {
