@@ -77,7 +77,7 @@ fn wrong_arguments_are_refused_in_one_line() {
         (&["report", "."], "the directory '.' has no run.json; name a run file, its directory"),
         (&["compare", ".", "."], "the directory '.' has no run.json"),
         (&["check", ".", "--against", "x"], "the directory '.' has no run.json"),
-        (&["history", "--add", "nosuch"], "no run 'nosuch'"),
+        (&["history", "--history", "h.db", "--add", "nosuch"], "no run 'nosuch'"),
         (&["import", "."], "'.': Is a directory (os error 21); name a file in it"),
         (&["import", "nosuch"], "'nosuch': No such file or directory (os error 2); check the name"),
         (&["run", "--profile", ".", "--dry-run"], "profile .: it is a directory; name a TOML file"),
