@@ -122,7 +122,7 @@ pub const STATUSES: &[Status] = &[
     status(
         Code::Done,
         &["check"],
-        "No result is slower, gone or undecided, at least half of the baseline's could be judged, and every requirement is met.",
+        "No result is slower, gone or undecided, the run had time for all that it planned, at least half of the baseline's could be judged, and every requirement is met.",
     ),
     status(Code::Done, &["fleet"], "Every node is healthy, or there are too few to compare them."),
     status(Code::Done, &["serve"], "Stopped by SIGINT or SIGTERM (the normal end)."),
@@ -143,13 +143,13 @@ pub const STATUSES: &[Status] = &[
     status(
         Code::CheckFailed,
         &["check"],
-        "A result is slower than in the baseline, or gone: the baseline has it, and here it is missing or invalid. Or a requirement is missed.",
+        "A result is slower than in the baseline, or gone: the baseline has it, and here it is missing or invalid. What the run left out for its time limit is not gone. Or a requirement is missed.",
     ),
     status(Code::CheckFailed, &["fleet"], "A node, or the link between two, is slow."),
     status(
         Code::Undecided,
         &["check"],
-        "Nothing fails, but something is undecided. A result: its figures and its rounds lead to different conclusions. The comparison: fewer than half of the baseline's results could be judged, or last-good finds no baseline. A requirement: its limit lies within the figure's 95 % interval, or its result is suspect, invalid or not measured. Measure again on a quiet machine (run --wait-quiet) or with more --trials, or set a limit outside the interval.",
+        "Nothing fails, but something is undecided. A result: its figures and its rounds lead to different conclusions. The run had no time left for a result that it planned and the baseline has. The comparison: fewer than half of the baseline's results could be judged, which a plan too long for its time limit may cause (raise --budget), or last-good finds no baseline. A requirement: its limit lies within the figure's 95 % interval, or its result is suspect, invalid or not measured. Measure again on a quiet machine (run --wait-quiet) or with more --trials, or set a limit outside the interval.",
     ),
     status(Code::Undecided, &["fleet"], "A node is unverified, and none is slow."),
     stopped(

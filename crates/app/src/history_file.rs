@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 use proofmark_model::{PastRun, Run};
-use proofmark_store::{Filter, Store};
+use proofmark_store::{Filter, Store, StoreError};
 
 use crate::cli::HistoryFile;
 use crate::error::usage;
@@ -69,12 +69,17 @@ pub fn keep(run: &Run, folder: &Path, history: &HistoryFile) {
 
 /// Opens the history in a file, and creates it if it does not exist.
 pub fn open(path: &Path) -> Result<Store> {
-    Ok(announced(Store::open(path)?))
+    Ok(announced(Store::open(path).map_err(wrong_file)?))
 }
 
 /// Opens the history in a file; `None` if it does not exist.
 pub fn open_existing(path: &Path) -> Result<Option<Store>> {
-    Ok(Store::open_existing(path)?.map(announced))
+    Ok(Store::open_existing(path).map_err(wrong_file)?.map(announced))
+}
+
+/// The error about a file; one that is no history is a usage error.
+fn wrong_file(error: StoreError) -> anyhow::Error {
+    if error.is_no_history { usage(error.to_string()) } else { error.into() }
 }
 
 /// Prints a line if the history was migrated.

@@ -64,6 +64,12 @@ pub fn bind(text: &str) -> Result<SocketAddr, String> {
     })
 }
 
+/// Parses a number from 1 on.
+pub fn count(text: &str) -> Result<u32, String> {
+    let number = text.parse().ok().filter(|n| *n > 0);
+    number.ok_or_else(|| "write a whole number from 1 on".to_owned())
+}
+
 /// A number of trials; `None`: as many as the interval needs.
 pub type Trials = Option<u32>;
 

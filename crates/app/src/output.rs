@@ -218,7 +218,13 @@ pub fn read_untrusted(path: &Path, most: u64) -> Result<String> {
 
 /// Returns the error for a file that cannot be read: exit status 1 without permission, else 2.
 pub fn unreadable(path: &Path, error: io::Error) -> anyhow::Error {
-    let text = format!("{}: {error}", path.display());
+    let todo = match error.kind() {
+        io::ErrorKind::NotFound => "; check the name",
+        io::ErrorKind::IsADirectory => "; name a file in it",
+        io::ErrorKind::PermissionDenied => "; let this user read it",
+        _ => "",
+    };
+    let text = format!("'{}': {error}{todo}", path.display());
     match error.kind() {
         io::ErrorKind::PermissionDenied => anyhow::anyhow!(text),
         _ => usage(text),

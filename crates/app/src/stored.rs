@@ -1,5 +1,6 @@
 //! Stored runs, which are judged again when they are read.
 
+use std::io;
 use std::path::Path;
 
 use anyhow::Result;
@@ -17,12 +18,31 @@ use crate::this_program::tool;
 /// Largest run file that is read, in bytes.
 const LARGEST_RUN: u64 = 1 << 30;
 
+/// What to do where a name is that of no run.
+const NAME_A_RUN: &str = "name a run file, its directory, or its number in `proofmark history`";
+
+/// The error about a name without a run.
+fn no_run(path: &Path, error: &io::Error) -> anyhow::Error {
+    let name = path.display();
+    usage(match path.is_dir() {
+        true => format!("the directory '{name}' has no {RUN_FILE}; {NAME_A_RUN}"),
+        false => format!("no run '{name}': {error}; {NAME_A_RUN}"),
+    })
+}
+
 /// Reads a run file, or that of a directory, and judges it again. Prints what that changed. A file
 /// that is no run is a usage error.
 pub fn read(path: &Path) -> Result<Run> {
     let file = if path.is_dir() { path.join(RUN_FILE) } else { path.to_path_buf() };
-    let text = read_text(&file, LARGEST_RUN).map_err(|e| unreadable(&file, e))?;
-    let stored = read_run(&text).map_err(|e| usage(format!("{}: {e}", file.display())))?;
+    let text = read_text(&file, LARGEST_RUN).map_err(|e| match e.kind() {
+        io::ErrorKind::NotFound => no_run(path, &e),
+        _ => unreadable(&file, e),
+    })?;
+    let is_empty = text.trim().is_empty();
+    let stored = read_run(&text).map_err(|e| match is_empty {
+        true => usage(format!("{}: the file is empty; {NAME_A_RUN}", file.display())),
+        false => usage(format!("{}: {e}", file.display())),
+    })?;
     let mut raw = raw_of(&stored);
     // Samples taken since the file was saved are in the log next to it.
     if let Some(folder) = file.parent().filter(|_| file.file_name() == Some(RUN_FILE.as_ref())) {

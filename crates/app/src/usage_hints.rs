@@ -1,7 +1,7 @@
 //! The command or option that a user meant, after an unknown one.
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use proofmark_model::did_you_mean;
+use proofmark_model::{and_list, did_you_mean, or_list};
 
 use crate::cli;
 use crate::command::explain;
@@ -27,16 +27,49 @@ pub fn line(error: &clap::Error, typed: &[String]) -> Option<String> {
             let option = text(ContextKind::InvalidArg)?;
             let place = Place::of(typed);
             if !option.starts_with('-') {
-                return place.of_option_out(&option);
+                return Some(place.argument(&option));
             }
             let has = if place.words.is_empty() { "there is" } else { "has" };
             let name = place.words.join(" ");
             let line = format!("{name} {has} no option '{option}'; {}", place.hint(&option));
             Some(line.trim_start().to_owned())
         }
+        ErrorKind::MissingRequiredArgument => {
+            let Some(ContextValue::Strings(lacks)) = error.get(ContextKind::InvalidArg) else {
+                return None;
+            };
+            let place = Place::of(typed);
+            let lacks = match place.name().as_str() {
+                CHECK => "--against RUN or --require REQUIREMENT".to_owned(),
+                _ => and_list(lacks),
+            };
+            Some(format!("{} needs {lacks}; {}", place.words.join(" "), place.see_help()))
+        }
+        ErrorKind::TooFewValues | ErrorKind::WrongNumberOfValues => {
+            let Some(ContextValue::Number(least)) = error.get(ContextKind::MinValues) else {
+                return None;
+            };
+            let place = Place::of(typed);
+            let of = text(ContextKind::InvalidArg)?;
+            let name = place.words.join(" ");
+            Some(format!("{name} needs at least {least} values of {of}; {}", place.see_help()))
+        }
+        ErrorKind::InvalidValue => {
+            let (value, of) = (text(ContextKind::InvalidValue)?, text(ContextKind::InvalidArg)?);
+            let Some(ContextValue::Strings(valid)) = error.get(ContextKind::ValidValue) else {
+                return None;
+            };
+            let near = did_you_mean(&value, valid.iter().map(String::as_str));
+            let known = or_list(valid);
+            let hint = near.unwrap_or_else(|| format!("write {known}"));
+            Some(format!("invalid value '{value}' for '{of}'; {hint}"))
+        }
         _ => None,
     }
 }
+
+/// The command that needs one of several options.
+const CHECK: &str = "proofmark check";
 
 /// A command that the user named.
 struct Place {
@@ -92,8 +125,11 @@ impl Place {
             return format!("did you mean `proofmark explain {word}`?");
         }
         let known = self.command().get_subcommands().filter(|c| !c.is_hide_set());
-        did_you_mean(word, known.map(clap::Command::get_name))
-            .unwrap_or_else(|| format!("see `{} --help`", self.name()))
+        did_you_mean(word, known.map(clap::Command::get_name)).unwrap_or_else(|| self.see_help())
+    }
+
+    fn see_help(&self) -> String {
+        format!("see `{} --help`", self.name())
     }
 
     /// The option that an unknown one may stand for: by habit, by its spelling, or of another command.
@@ -110,17 +146,19 @@ impl Place {
             return format!("`proofmark {other}` has it");
         }
         let near = long.and_then(|long| did_you_mean(long, longs(self.command())));
-        near.map(|near| near.replacen('\'', "'--", 1))
-            .unwrap_or_else(|| format!("see `{} --help`", self.name()))
+        near.map(|near| near.replacen('\'', "'--", 1)).unwrap_or_else(|| self.see_help())
     }
 
-    /// The line about an argument of a command without any that writes to what `--out` names.
-    fn of_option_out(&self, argument: &str) -> Option<String> {
+    /// The line about an argument that the command does not take. One without any argument may write
+    /// to what `--out` names.
+    fn argument(&self, argument: &str) -> String {
         let command = self.command();
-        let only = command.get_positionals().next().is_none();
-        let has_out = only && longs(command).any(|name| name == "out");
+        let takes_some = command.get_positionals().next().is_some();
+        let has_out = !takes_some && longs(command).any(|name| name == "out");
         let name = self.words.join(" ");
-        has_out.then(|| format!("{name} takes no argument '{argument}'; use --out {argument}"))
+        let hint = if has_out { format!("use --out {argument}") } else { self.see_help() };
+        let no = if takes_some { "no further argument" } else { "no argument" };
+        format!("{name} takes {no} '{argument}'; {hint}")
     }
 
     /// The first command that has an option of that name.
@@ -230,6 +268,13 @@ mod tests {
             ("fleet run --ssh n1 --thorough", "use --profile thorough"),
             ("info --at-once 3", "`proofmark fleet run` has it"),
             ("man pages", "man takes no argument 'pages'; use --out pages"),
+            ("list workload", "invalid value 'workload' for '[TOPIC]'; did you mean 'workloads'?"),
+            ("completions tcsh", "invalid value 'tcsh' for '<SHELL>'; write bash, zsh or fish"),
+            ("report a b", "report takes no further argument 'b'; see `proofmark report --help`"),
+            ("serve x", "serve takes no argument 'x'; see `proofmark serve --help`"),
+            ("endure", "endure needs <WORKLOAD>; see `proofmark endure --help`"),
+            ("check a", "check needs --against RUN or --require REQUIREMENT; see"),
+            ("compare a", "compare needs at least 2 values of <RUN> <RUN>...; see `proofmark"),
             ("-v", "there is no option '-v'; see `proofmark --help`"),
             ("run --zebra", "see `proofmark run --help`"),
         ] {

@@ -59,7 +59,13 @@ impl FleetLog {
     pub fn read(dir: &Path) -> Result<FleetLines, String> {
         let path = dir.join(NAME);
         let fault = |why: &dyn std::fmt::Display| format!("{}: {why}", path.display());
-        let file = File::open(&path).map_err(|e| fault(&e))?;
+        let todo = "name the directory that `proofmark fleet run` wrote";
+        let file = File::open(&path).map_err(|e| match e.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {
+                format!("'{}' has no {NAME}: {e}; {todo}", dir.display())
+            }
+            _ => fault(&e),
+        })?;
         if !file.metadata().map_err(|e| fault(&e))?.is_file() {
             return Err(fault(&"not a file"));
         }

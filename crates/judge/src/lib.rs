@@ -38,8 +38,8 @@ mod words;
 use std::collections::BTreeMap;
 
 use proofmark_model::{
-    Better, Ceiling, FigureKind, Host, Measurement, OtherPrograms, Params, Policy, Property, Round,
-    Trial, Work, WorkloadSpec, format_percent,
+    Better, Ceiling, FigureKind, Host, Measurement, OtherPrograms, Params, Policy, Property,
+    Quantity, Round, Trial, Work, WorkloadSpec, format_percent,
 };
 
 pub use capacity::{Bound, Capacity};
@@ -66,6 +66,13 @@ pub struct Context<'a> {
 impl<'a> Context<'a> {
     pub(crate) fn spec(&self, m: &Measurement) -> Option<&'a WorkloadSpec> {
         self.specs.get(&m.workload)
+    }
+
+    /// The scale of values of a result: that in which reports show its figure.
+    pub(crate) fn quantity(&self, m: &Measurement) -> Quantity {
+        let value = m.summary.as_ref().map_or(0.0, |s| s.value());
+        let of = (m.subsystem, self.work(m).is_random());
+        Quantity::for_result(value, m.unit, of, &m.params)
     }
 
     /// The declared work of a result's workload.

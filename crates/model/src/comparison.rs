@@ -113,9 +113,12 @@ pub struct ComparedSubsystem {
     pub no_difference_shown: u64,
     /// Number of results of which a figure is undecided, and none slower.
     pub undecided: u64,
-    /// Number of results that cannot be compared, apart from those that are gone.
+    /// Number of results that cannot be compared, apart from those that are gone or not measured.
     pub not_comparable: u64,
-    /// Number of results that are usable in A and not in B.
+    /// Number of results that are usable in A and left out in B for its time limit.
+    #[serde(default)]
+    pub not_measured: u64,
+    /// Number of other results that are usable in A and not in B.
     pub gone: u64,
 }
 
@@ -164,9 +167,22 @@ pub struct ComparedPoint {
     /// The figures per unit of money, where both machines have a price and the result is a rate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub per_price: Option<PerPrice>,
+    /// When B's time limit left out a result that A has; left out of the file where it did not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub left_out: Option<LeftOut>,
     /// The reason, in a sentence: the cause of a difference as far as findings name it, or why the
     /// two cannot be compared.
     pub reason: String,
+}
+
+/// When the time limit of a run left a result out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum LeftOut {
+    /// Before the run: its plan did not fit into the time.
+    Plan,
+    /// During the run: it was planned, and no time was left. It may be the result that became slow.
+    Run,
 }
 
 /// A percentile of the times of single operations in both runs.
@@ -232,9 +248,14 @@ impl ComparedPoint {
         counts(self.a.as_ref())
     }
 
-    /// Returns true if A has a usable result and B has none.
+    /// Returns true if A has a usable result and B has none, other than for its time limit.
     pub fn gone(&self) -> bool {
-        self.in_base() && !counts(self.b.as_ref())
+        self.in_base() && !counts(self.b.as_ref()) && self.left_out.is_none()
+    }
+
+    /// Returns true if A has a usable result that B's time limit left out.
+    pub fn is_left_out(&self) -> bool {
+        self.in_base() && self.left_out.is_some()
     }
 
     /// Returns true if the comparison found B faster, slower or not different, by both figures.
@@ -247,9 +268,15 @@ impl ComparedPoint {
         self.change() == Comparability::Undecided
     }
 
-    /// Returns true if the two cannot be compared, apart from a result that is gone.
+    /// Returns true if the two cannot be compared, apart from a result that is gone or left out.
     pub fn not_comparable(&self) -> bool {
-        self.change() == Comparability::NotComparable && !self.gone()
+        self.change() == Comparability::NotComparable && !self.gone() && !self.is_left_out()
+    }
+
+    /// Returns true if a check cannot pass without it: a figure is undecided, or the run had no time
+    /// left for it.
+    pub fn leaves_open(&self) -> bool {
+        self.undecided() || self.is_left_out() && self.left_out == Some(LeftOut::Run)
     }
 
     /// Returns true if it fails a check against A: B is slower, or its result is gone.
@@ -273,21 +300,27 @@ impl Comparison {
                 "the baseline has no usable result (all are invalid or missing)".to_owned(),
             );
         }
+        let left_out = base.iter().filter(|p| p.is_left_out()).count();
+        let by_time = match left_out {
+            0 => String::new(),
+            n => format!("; the time limit of {} left out {n}", self.b.letter),
+        };
         (2 * judged < base.len()).then(|| {
+            let all = base.len();
             format!(
-                "only {judged} of {} results of the baseline could be judged, less than half",
-                base.len()
+                "only {judged} of {all} results of the baseline could be judged, less than half{by_time}"
             )
         })
     }
 
     /// Returns the conclusion of a check of B against A. It is missed if a result is slower or gone;
-    /// else undecided if a result is, or if too few could be judged.
+    /// else undecided if a result is, if the run had no time left for one, or if too few could be
+    /// judged. What its plan left out beforehand is not judged.
     pub fn decision(&self) -> Decision {
         match () {
             () if self.points.iter().any(ComparedPoint::fails) => Decision::Missed,
             () if self.too_little().is_some() => Decision::Undecided,
-            () if self.points.iter().any(ComparedPoint::undecided) => Decision::Undecided,
+            () if self.points.iter().any(ComparedPoint::leaves_open) => Decision::Undecided,
             () => Decision::Met,
         }
     }

@@ -91,7 +91,11 @@ impl Figure {
             Some(ci95) => Self { value: Some(value), ci95: Some(ci95), ..Self::default() },
             None => {
                 let least = least_of_rounds(rounds, stopped_by_interval);
-                Self::alone(value, too_few(values.len(), rounds, "round", least))
+                let few = match values.len() {
+                    n if n == rounds => too_few(n, "round", least),
+                    n => too_few_have_it(n, rounds, least),
+                };
+                Self::alone(value, few)
             }
         }
     }
@@ -105,7 +109,7 @@ impl Figure {
         }
         match interval(unit, fixed, rounds).filter(|_| rounds.len() >= least) {
             Some(ci95) => Self { value: Some(value), ci95: Some(ci95), ..Self::default() },
-            None => Self::alone(value, too_few(rounds.len(), rounds.len(), "round", least)),
+            None => Self::alone(value, too_few(rounds.len(), "round", least)),
         }
     }
 
@@ -127,17 +131,21 @@ impl Figure {
 }
 
 /// Says how many values an interval needs: fewer of a fixed number than of one that the interval
-/// itself decides. Only `n` of `all` may have one.
-fn too_few(n: usize, all: usize, what: &str, least: usize) -> String {
-    let some = match n == all {
-        true => format!("{} {} too few", counted(n as u64, what), agree(n as u64, ["is", "are"])),
-        false => {
-            let all = counted(all as u64, what);
-            format!("{n} of {all} {} this figure, too few", agree(n as u64, ["has", "have"]))
-        }
-    };
+/// itself decides.
+fn too_few(n: usize, what: &str, least: usize) -> String {
+    let is = agree(n as u64, ["is", "are"]);
+    format!("{} {is} too few {}", counted(n as u64, what), for_interval(least))
+}
+
+/// [`too_few`] where only `n` of `rounds` rounds have the figure.
+fn too_few_have_it(n: usize, rounds: usize, least: usize) -> String {
+    let (all, has) = (counted(rounds as u64, "round"), agree(n as u64, ["has", "have"]));
+    format!("{n} of {all} {has} this figure, too few {}", for_interval(least))
+}
+
+fn for_interval(least: usize) -> String {
     let fixed = if least == MIN_VALUES { " of a fixed number" } else { "" };
-    format!("{some} for a 95 % interval, which needs {least}{fixed}")
+    format!("for a 95 % interval, which needs {least}{fixed}")
 }
 
 /// Statistics of a configuration.

@@ -74,7 +74,7 @@ pub use compared_figure::{
 };
 pub use comparison::{
     COMPARISON_SCHEMA, Comparability, ComparedPercentile, ComparedPoint, ComparedRow,
-    ComparedSubsystem, Comparison, Difference, Number, Price, Side, comparison_schema,
+    ComparedSubsystem, Comparison, Difference, LeftOut, Number, Price, Side, comparison_schema,
 };
 pub use end_traffic::EndTraffic;
 pub use ending::Ending;
@@ -129,7 +129,7 @@ pub use run::{MAGNITUDES, ReadError, Run, SCHEMA, Tool, is_quantity, read_run, s
 pub use sanitize::{clean, clean_excerpt, clean_page, excerpt, shell_word};
 pub use series::{Change, Drift, Level, Series, Trend};
 pub use solution::Solution;
-pub use statistics::{Statistics, median, median_interval, summarise};
+pub use statistics::{MIN_VALUES, Statistics, median, median_interval, summarise};
 pub use storage::{
     BlockDevice, DeviceTraffic, FileState, Flush, IoLimit, Link, Order, Storage, StorageKind,
 };

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Minimum number of values: fewer cannot reach 95 %.
-pub(crate) const MIN_VALUES: usize = 6;
+pub const MIN_VALUES: usize = 6;
 
 /// Statistics over values.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

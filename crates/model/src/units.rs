@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::{Unit, is_quantity};
+use crate::{Params, Subsystem, Unit, is_quantity, key};
 
 /// The reason why a size, a rate or a duration cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -178,6 +178,35 @@ impl Quantity {
         Self { factor: 1.0 / scale, label }
     }
 
+    /// Returns the scale of a result's value, the same wherever it is shown: of a disk's random I/O
+    /// the operations per second. Those, and commits, have no prefix on a disk.
+    pub fn for_result(
+        value: f64,
+        unit: Unit,
+        (subsystem, random): (Subsystem, bool),
+        params: &Params,
+    ) -> Self {
+        let uses_disks = subsystem.info().uses_block_devices;
+        let is_counted = random && uses_disks && unit == Unit::BytePerSecond;
+        let iops = params.get(key::BLOCK_SIZE).filter(|_| is_counted).and_then(Self::iops);
+        iops.unwrap_or_else(|| match uses_disks && unit == Unit::OpPerSecond {
+            true => Self::suited(1.0, unit),
+            false => Self::suited(value, unit),
+        })
+    }
+
+    /// Returns the scale that shows bytes per second as I/Os per second of that block size; `None`
+    /// if it is 0.
+    pub fn iops(block: u64) -> Option<Self> {
+        let factor = 1.0 / block as f64;
+        factor.is_finite().then(|| Self { factor, label: "IOPS".to_owned() })
+    }
+
+    /// Formats a value with the label.
+    pub fn with_label(&self, value: f64) -> String {
+        format!("{} {}", self.number(value), self.label)
+    }
+
     /// Formats the number alone, with four significant digits.
     pub fn number(&self, value: f64) -> String {
         significant(value * self.factor)
@@ -199,8 +228,7 @@ fn significant(value: f64) -> String {
 
 /// Formats a value with its label: `64.12 GFLOP/s`.
 pub fn format_quantity(value: f64, unit: Unit) -> String {
-    let q = Quantity::suited(value, unit);
-    format!("{} {}", q.number(value), q.label)
+    Quantity::suited(value, unit).with_label(value)
 }
 
 /// Formats seconds for people: `250 ms`, `12 s`, `3 min 20 s`.

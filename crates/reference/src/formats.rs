@@ -146,7 +146,7 @@ const FORMATS: &[Format] = &[
 /// Names the format of an output that no reader reads, and the alternative.
 pub fn unread(text: &str) -> Option<String> {
     if text.trim().is_empty() {
-        return Some("the file is empty".to_owned());
+        return Some("the file is empty; import what the tool printed".to_owned());
     }
     if is_old_terse(text) {
         return unread("3;fio-");
@@ -215,7 +215,7 @@ mod tests {
                 "iperf3: error - unable to connect to server: Connection refused\n",
                 "measured nothing",
             ),
-            (" \n\n", "the file is empty"),
+            (" \n\n", "the file is empty; import what the tool printed"),
             (
                 "1024+0 Datensaetze aus\n1073741824 Bytes (1,1 GB) kopiert, 0,5 s, 2,1 GB/s",
                 "import reads fio,",

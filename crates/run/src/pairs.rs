@@ -64,10 +64,17 @@ struct Repetition {
     params: Params,
     version: Option<String>,
     command: Option<String>,
-    /// Why it runs no more; `None`: it may run.
-    end: Option<End>,
-    /// True once its end was announced.
-    is_announced: bool,
+    stage: Stage,
+}
+
+/// How far one tool's pairs are.
+enum Stage {
+    /// It takes pairs, or has just taken all.
+    Open,
+    /// It runs no more, for a reason that is still to be announced.
+    Ended(End),
+    /// That it runs no more was announced, with the reason unless it has taken all pairs.
+    Announced(Option<End>),
 }
 
 /// Why a tool runs no more.
@@ -77,6 +84,13 @@ enum End {
     NoTime(f64),
     /// There is nothing to compare.
     NoTrials,
+}
+
+impl End {
+    /// True if there was no time.
+    fn waits(&self) -> bool {
+        matches!(self, Self::NoTime(_))
+    }
 }
 
 impl<'a> Pairs<'a> {
@@ -113,8 +127,7 @@ impl<'a> Pairs<'a> {
                     params: Params::default(),
                     version: None,
                     command: None,
-                    end: None,
-                    is_announced: false,
+                    stage: Stage::Open,
                 });
             }
         }
@@ -149,7 +162,7 @@ impl<'a> Pairs<'a> {
 
     /// True if this pair is still to be taken.
     pub(crate) fn is_open(&self, place: usize, which: usize, turn: usize) -> bool {
-        self.at(place).get(which).is_some_and(|r| r.end.is_none() && turn > r.theirs.len())
+        self.at(place).get(which).is_some_and(|r| r.is_open() && turn > r.theirs.len())
     }
 
     /// Returns the event of a pair that begins.
@@ -161,12 +174,18 @@ impl<'a> Pairs<'a> {
     /// Returns the events of the tools that run no more, once each; tools without time only if `all`.
     pub(crate) fn ended(&mut self, place: usize, all: bool) -> Vec<Event<'static>> {
         let tools = self.tools.get_mut(&place).into_iter().flatten();
-        let ended = tools.filter(|r| !r.is_announced && (all || !r.waits()));
         let event = |r: &mut Repetition| {
-            r.is_announced = true;
-            Event::Paired { taken: r.theirs.len(), of: r.first.len(), tool: r.tool.id() }
+            r.stage = match std::mem::replace(&mut r.stage, Stage::Open) {
+                Stage::Open => Stage::Announced(None),
+                Stage::Ended(end) if all || !end.waits() => Stage::Announced(Some(end)),
+                still => {
+                    r.stage = still;
+                    return None;
+                }
+            };
+            Some(Event::Paired { taken: r.theirs.len(), of: r.first.len(), tool: r.tool.id() })
         };
-        ended.map(event).collect()
+        tools.filter_map(event).collect()
     }
 
     /// Checks that the tools' own time suffices for another pair.
@@ -180,8 +199,7 @@ impl<'a> Pairs<'a> {
             self.tools.iter().flat_map(|(place, tools)| (0..tools.len()).map(|i| (*place, i)));
         let open_s = |(place, which): (usize, usize)| {
             let r = &self.at(place)[which];
-            let open =
-                if r.end.is_none() || r.waits() { r.first.len() - r.theirs.len() } else { 0 };
+            let open = if r.may_run() { r.first.len() - r.theirs.len() } else { 0 };
             open as f64 * self.run_s(place, which)
         };
         let kept_s = (self.kept_s - self.spent_s).max(0.0);
@@ -192,14 +210,14 @@ impl<'a> Pairs<'a> {
     pub(crate) fn wait(&mut self, place: usize, which: usize) {
         let run_s = self.run_s(place, which);
         if let Some(r) = self.get_mut(place, which) {
-            r.end = Some(End::NoTime(run_s));
+            r.stage = Stage::Ended(End::NoTime(run_s));
         }
     }
 
     /// Notes that a configuration has no result to compare with.
     pub(crate) fn close(&mut self, place: usize) {
         for r in self.tools.get_mut(&place).into_iter().flatten() {
-            r.end = Some(End::NoTrials);
+            r.stage = Stage::Ended(End::NoTrials);
         }
     }
 
@@ -209,11 +227,12 @@ impl<'a> Pairs<'a> {
         self.most_s = None;
         let mut places = Vec::new();
         for (place, tools) in &mut self.tools {
-            let waiting: Vec<_> = tools.iter_mut().filter(|r| r.waits()).collect();
+            let waits = |r: &&mut Repetition| r.end().is_some_and(End::waits);
+            let waiting: Vec<_> = tools.iter_mut().filter(waits).collect();
             if !waiting.is_empty() {
                 places.push(*place);
             }
-            waiting.into_iter().for_each(|r| r.end = None);
+            waiting.into_iter().for_each(|r| r.stage = Stage::Open);
         }
         places
     }
@@ -267,7 +286,8 @@ impl<'a> Pairs<'a> {
         self.spent_s += seconds;
         let Some(r) = self.get_mut(place, which) else { return };
         let due_s = if failed.is_none() { r.run_s } else { 0.0 };
-        (r.end, r.last_s) = (failed.map(End::Failed), Some(seconds));
+        (r.stage, r.last_s) =
+            (failed.map_or(Stage::Open, |why| Stage::Ended(End::Failed(why))), Some(seconds));
         self.due_s += due_s;
     }
 
@@ -319,7 +339,7 @@ fn seed(tool: &str, point: usize) -> u64 {
 
 impl Repetition {
     fn failure(&self) -> String {
-        match &self.end {
+        match self.end() {
             Some(End::Failed(why)) => why.clone(),
             Some(End::NoTime(run_s)) => {
                 format!(
@@ -332,9 +352,23 @@ impl Repetition {
         }
     }
 
-    /// True if it had no time.
-    fn waits(&self) -> bool {
-        matches!(self.end, Some(End::NoTime(_)))
+    /// True if it takes pairs.
+    fn is_open(&self) -> bool {
+        matches!(self.stage, Stage::Open)
+    }
+
+    /// True if it has no reason to run no more, or may run in the time that remains.
+    fn may_run(&self) -> bool {
+        self.end().is_none_or(End::waits)
+    }
+
+    /// Why it runs no more; `None`: it may run, or has taken all pairs.
+    fn end(&self) -> Option<&End> {
+        match &self.stage {
+            Stage::Open => None,
+            Stage::Ended(end) => Some(end),
+            Stage::Announced(end) => end.as_ref(),
+        }
     }
 
     /// The runs of the tool; `None` without a pair.
@@ -362,7 +396,7 @@ impl Repetition {
 
     fn finding(&self) -> Option<Finding> {
         let tool = self.tool.id();
-        let (check, message, advice) = match self.end.as_ref()? {
+        let (check, message, advice) = match self.end()? {
             End::Failed(why) => {
                 let command = self.command.as_deref().unwrap_or(tool);
                 let advice = format!("run it by hand to see more: {command}");

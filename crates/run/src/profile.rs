@@ -78,6 +78,10 @@ impl Profile {
             let hint = hint.unwrap_or_else(|| "see 'proofmark list profiles'".to_owned());
             return Err(Usage(format!("no profile and no file named '{name}'; {hint}")));
         }
+        if path.is_dir() {
+            let todo = "name a TOML file, or one of 'proofmark list profiles'";
+            return Err(Usage(format!("profile {name}: it is a directory; {todo}")));
+        }
         let text = read_text(path, LARGEST).map_err(|e| Usage(format!("profile {name}: {e}")))?;
         Self::parse(&text).map_err(|e| Usage(format!("profile {name}: {e}")))
     }

@@ -14,11 +14,13 @@ pub struct StoreError {
     line: String,
     /// True if the file may be readable, but cannot be written.
     pub(crate) is_unwritable: bool,
+    /// True if the file is something else than a history.
+    pub is_no_history: bool,
 }
 
 impl StoreError {
     fn new(line: String) -> Self {
-        Self { line, is_unwritable: false }
+        Self { line, is_unwritable: false, is_no_history: false }
     }
 
     /// Returns the error for a file or folder that cannot be created, opened, read or written.
@@ -33,11 +35,12 @@ impl StoreError {
     }
 
     pub(crate) fn no_history(path: &Path, reason: &str) -> Self {
-        Self::new(format!(
+        let line = format!(
             "{} is not a proofmark history ({reason}); it is unchanged; choose another file with \
              --history",
             path.display()
-        ))
+        );
+        Self { is_no_history: true, ..Self::new(line) }
     }
 
     /// Returns the error for a history that a newer program made: its version and the newest one

@@ -139,7 +139,7 @@ pub struct HistoryArgs {
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub within: Option<Duration>,
     /// List only this many runs
-    #[arg(long, value_name = "N", default_value_t = 20)]
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = limit::count)]
     pub last: u32,
     /// Output format
     #[arg(long, default_value = "terminal", help = or_list(&formats::HISTORY))]

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::Result;
 use proofmark_judge::requirements::Requirement;
-use proofmark_model::{CheckedRequirement, Decision, Run, WorkloadSpec};
+use proofmark_model::{CheckedRequirement, Decision, Run, WorkloadSpec, did_you_mean};
 use proofmark_report::check::{Check, FORMATS};
 use proofmark_run::{check_value, read_text, unknown_workload};
 use serde::Deserialize;
@@ -24,7 +24,8 @@ const LARGEST_REQUIREMENTS: u64 = 1 << 20;
 
 /// Checks a run against its baseline and its requirements. [`Outcome::CheckFailed`]: a result is
 /// slower or gone, or a requirement is missed. [`Outcome::Undecided`]: none of these, and a result or
-/// a requirement is undecided, too few results could be judged, or there is no baseline.
+/// a requirement is undecided, the run had no time left for a result, too few results could be judged,
+/// or there is no baseline.
 pub fn run(args: &CheckArgs) -> Result<Outcome> {
     let format = formats::find(FORMATS, &args.format, "proofmark check --help")?;
     let history = args.history.history.as_deref();
@@ -36,7 +37,7 @@ pub fn run(args: &CheckArgs) -> Result<Outcome> {
         Some(LAST_GOOD) if !Path::new(LAST_GOOD).exists() => {
             Some(last_good::find(&own, history, args.margin)?)
         }
-        Some(name) => Some(Ok(ReadRun::read(name, history)?)),
+        Some(name) => Some(Ok(ReadRun::read(name, history).map_err(|e| meant_last_good(name, e))?)),
     };
     let compare = |base: ReadRun| compare_read([&base, &own], 'B', [None, None], args.margin);
     let comparison = baseline.map(|found| found.map(compare));
@@ -52,6 +53,14 @@ pub fn run(args: &CheckArgs) -> Result<Outcome> {
         Decision::Undecided => Outcome::Undecided,
         Decision::Met => Outcome::Done,
     })
+}
+
+/// The error about a baseline whose name is nearly `last-good`.
+fn meant_last_good(name: &str, error: anyhow::Error) -> anyhow::Error {
+    match did_you_mean(name, [LAST_GOOD]).filter(|_| !Path::new(name).exists()) {
+        Some(hint) => usage(format!("--against: no run '{name}'; {hint}")),
+        None => error,
+    }
 }
 
 /// Checks all requirements; a mistake in one of them is a usage error.
@@ -81,11 +90,13 @@ fn read_requirements(args: &CheckArgs) -> Result<Vec<Requirement>> {
     let mut texts = args.require.clone();
     if let Some(path) = &args.require_file {
         let text = read_text(path, LARGEST_REQUIREMENTS).map_err(|e| unreadable(path, e))?;
-        let file: Requirements = toml::from_str(&text)
-            .map_err(|e| usage(format!("{}: {}", path.display(), e.message())))?;
+        let wrong = |why: &str| {
+            let form = "write require = [\"disk.fsync.p99<10ms\"]";
+            usage(format!("{}: {why}; {form}", path.display()))
+        };
+        let file: Requirements = toml::from_str(&text).map_err(|e| wrong(e.message()))?;
         if file.require.is_empty() {
-            let why = "no requirement; write require = [\"disk.fsync.p99<10ms\"]";
-            return Err(usage(format!("{}: {why}", path.display())));
+            return Err(wrong("no requirement"));
         }
         texts.extend(file.require);
     }

@@ -123,17 +123,15 @@ fn over_time(
 
 /// Returns the message for an empty result.
 fn nothing(store: Option<&Store>, path: &Path, what: &str) -> Result<String> {
-    let any = match store {
-        Some(store) => !store.runs(&Filter { last: Some(1), ..Filter::default() })?.is_empty(),
-        None => false,
+    const TO_FILL: &str = "`proofmark run` adds each run to it; `proofmark history --add DIR...` adds \
+        those that were made before.";
+    let Some(store) = store else {
+        return Ok(format!("There is no history {} yet. {TO_FILL}\n", path.display()));
     };
+    let any = !store.runs(&Filter { last: Some(1), ..Filter::default() })?.is_empty();
     Ok(match any {
         true => format!("The history {} has {what} that matches.\n", path.display()),
-        false => format!(
-            "The history {} is empty. `proofmark run` adds each run to it; `proofmark history --add \
-             DIR...` adds those that were made before.\n",
-            path.display()
-        ),
+        false => format!("The history {} is empty. {TO_FILL}\n", path.display()),
     })
 }
 

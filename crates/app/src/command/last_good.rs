@@ -121,7 +121,7 @@ fn read(past: &PastRun, own: &ReadRun, history: &Path, passed: &mut Passed) -> O
         return None;
     }
     let comparison = compare_read([&found, own], 'B', [None, None], None);
-    if comparison.points.iter().any(|p| p.in_base() && !p.gone()) {
+    if comparison.points.iter().any(|p| p.in_base() && !p.gone() && !p.is_left_out()) {
         return Some(found);
     }
     passed.nothing_in_common += 1;

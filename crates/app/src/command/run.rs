@@ -6,13 +6,13 @@ use anyhow::Result;
 use proofmark_model::{
     Host, LOOKS, Plan, Policy, counted, format_percent, format_seconds, or_list,
 };
-use proofmark_run::{Machine, plan, takes, titles};
+use proofmark_run::{Machine, plan, takes, titles, without_interval};
 
 use crate::cli::RunArgs;
 use crate::error::Outcome;
 use crate::measuring::{Shown, carry_out, print_before_run};
 use crate::quiet;
-use crate::text::{print, say_left_out};
+use crate::text::{print, say, say_left_out};
 
 pub fn run(args: &RunArgs) -> Result<Outcome> {
     let request = args.request();
@@ -27,6 +27,9 @@ pub fn run(args: &RunArgs) -> Result<Outcome> {
     if args.dry_run {
         print(&dry_run(&planned.plan, &machine.host))?;
         return Ok(Outcome::Done);
+    }
+    for line in without_interval(&planned.plan, true) {
+        say(&format!("proofmark: {line}"));
     }
     let waited = quiet::look(&machine.host, args.before)?;
     let shown = Shown { waited, ..Shown::RUN };
@@ -96,8 +99,9 @@ fn dry_run(plan: &Plan, host: &Host) -> String {
         text.push('\n');
     }
     text += &format!(
-        "\n{}\n{} of profile {}; {}\n",
+        "\n{}\n{}{} of profile {}; {}\n",
         trials(plan),
+        without_interval(plan, false).iter().map(|line| format!("{line}\n")).collect::<String>(),
         counted(plan.points.len() as u64, "configuration"),
         plan.profile,
         takes(plan)

@@ -215,7 +215,7 @@ fn an_empty_history_says_how_to_fill_it() {
     let place = Place::with(&[("one", run(0, 50.0))]);
     for arguments in [&["history"][..], &["history", "cpu.flops"]] {
         let text = place.prints(arguments);
-        assert!(text.contains("is empty") && text.contains("--add DIR..."), "{text}");
+        assert!(text.contains("There is no history") && text.contains("--add DIR..."), "{text}");
     }
     assert!(!place.file().exists(), "asking makes no file");
     assert_eq!(place.runs(), []);

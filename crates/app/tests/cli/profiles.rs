@@ -30,6 +30,23 @@ fn profiles_that_are_some_are_planned() {
 }
 
 #[test]
+fn a_profile_whose_trials_are_too_few_for_an_interval_is_told_so() {
+    let folder = Folder::new();
+    let text = "name = \"few\"\n[policy]\ntarget = 0.02\nmin_trials = 3\nmax_trials = 6\n\
+                trial = \"10ms\"\n[[points]]\nworkload = \"cpu.flops\"\nthreads = 1\n";
+    folder.file("few.toml", text);
+    let line = "no 95 % interval for cpu.flops: at most 6 trials are planned";
+    let dry_run = folder.run(&["run", "--profile", "few.toml", "--dry-run"]).with(0);
+    assert!(dry_run.stdout.contains(line), "{}", dry_run.stdout);
+    folder.file("enough.toml", text.replace("max_trials = 6", "max_trials = 8"));
+    let dry_run = folder.run(&["run", "--profile", "enough.toml", "--dry-run"]).with(0);
+    assert!(!dry_run.stdout.contains("no 95 %"), "{}", dry_run.stdout);
+    let published = proofmark(&["explain", "aws-2016"]).with(0).stdout;
+    let line = published.lines().find(|line| line.starts_with("# no 95 % interval for "));
+    assert!(line.is_some_and(|line| line.contains("3 trials are planned")), "{published}");
+}
+
+#[test]
 fn profiles_that_are_none_are_refused_with_line_and_nearest_name() {
     for path in folder("invalid") {
         let text = fs::read_to_string(&path).unwrap();

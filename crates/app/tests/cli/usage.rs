@@ -48,9 +48,18 @@ fn wrong_arguments_are_refused_in_one_line() {
         (&["run", "--dry-run", "--json", "-"], "cannot be used with"),
         (&["rum"], "run"),
         (&["list", "workload"], "workloads"),
-        (&["check", "run"], "were not provided: --against <RUN>\n"),
-        (&["compare"], "were not provided: <RUN> <RUN>...\n"),
-        (&["completions", "powershell"], "; [possible values: bash, zsh, fish]\n"),
+        (&["check", "run"], "check needs --against RUN or --require REQUIREMENT; see"),
+        (&["compare"], "compare needs <RUN> <RUN>...; see `proofmark compare --help`\n"),
+        (&["compare", "a"], "compare needs at least 2 values of"),
+        (&["report", "a", "b"], "no further argument 'b'; see `proofmark report --help`"),
+        (&["history", "--last", "x"], "'x' for '--last <N>': write a whole number from 1 on"),
+        (&["history", "--last", "0"], "write a whole number from 1 on"),
+        (
+            &["run", "cpu,memory"],
+            "'cpu,memory' is several names in one; write them apart: cpu memory",
+        ),
+        (&["endure", "cpu.clock", "--for", "5s"], "--for 5.0 s --every 1.0 s: a series takes at"),
+        (&["completions", "powershell"], "for '<SHELL>'; write bash, zsh or fish\n"),
         // Addresses.
         (&["run", "network", "--peer", "host:0"], "a port is a number from 1 to 65535"),
         (&["run", "network", "--peer", ":5277"], "the host is missing"),
@@ -61,6 +70,19 @@ fn wrong_arguments_are_refused_in_one_line() {
         (&["serve", "--max-time", "1"], "not a duration"),
         // Run files.
         (&["report", "/nonexistent/run.json"], "No such file"),
+        (
+            &["report", "nosuch"],
+            "no run 'nosuch': No such file or directory (os error 2); name a run",
+        ),
+        (&["report", "."], "the directory '.' has no run.json; name a run file, its directory"),
+        (&["compare", ".", "."], "the directory '.' has no run.json"),
+        (&["check", ".", "--against", "x"], "the directory '.' has no run.json"),
+        (&["history", "--history", "h.db", "--add", "nosuch"], "no run 'nosuch'"),
+        (&["import", "."], "'.': Is a directory (os error 21); name a file in it"),
+        (&["import", "nosuch"], "'nosuch': No such file or directory (os error 2); check the name"),
+        (&["run", "--profile", ".", "--dry-run"], "profile .: it is a directory; name a TOML file"),
+        (&["fleet", "report", "nosuch"], "'nosuch' has no fleet.jsonl: No such file"),
+        (&["history", "--history", "."], "is not a proofmark history"),
     ] {
         dir.refuses(arguments, word);
     }
@@ -73,11 +95,18 @@ fn run_files_that_are_none() {
         (r#"{"schema": "proofmark.run/0"}"#, "proofmark.run/0"),
         (r#"{"a": 1}"#, "schema is missing"),
         (r#"{"schema": "proofmark.run/2", "tool""#, "line 1"),
-        ("", "not a proofmark run"),
+        ("", "run.json: the file is empty; name a run file, its directory, or its number in"),
     ] {
         dir.file("run.json", text);
         dir.refuses(&["report", "run.json"], word);
     }
+    dir.file("empty.txt", "\n");
+    dir.refuses(&["import", "empty.txt"], "empty.txt: it is empty; import what the tool printed");
+    dir.file("run.json", serde_json::to_vec(&proofmark_model::testing::run(vec![])).unwrap());
+    let check = ["check", "run.json", "--against", "last-god"];
+    dir.refuses(&check, "--against: no run 'last-god'; did you mean 'last-good'?");
+    let check = ["check", "run.json", "--require-file", "empty.txt"];
+    dir.refuses(&check, "empty.txt: missing field `require`; write require = [");
 }
 
 /// Returns a command's help for a terminal of 80 columns.

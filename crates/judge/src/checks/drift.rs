@@ -43,7 +43,8 @@ fn drift(ctx: &Context, m: &Measurement) -> Option<Finding> {
     if drift.share.abs() <= target {
         return None;
     }
-    let [from, to] = drift.ends.map(|value| format_quantity(value, m.unit));
+    let quantity = ctx.quantity(m);
+    let [from, to] = drift.ends.map(|value| quantity.with_label(value));
     let cause = cause_of_trend(ctx, m, 1.0 + drift.share);
     let [low, high] = drift.ci95?;
     let message = format!(
@@ -208,7 +209,8 @@ fn falling_rate(ctx: &Context, m: &Measurement) -> Option<Finding> {
         return None;
     }
     let fall = 1.0 - step.sustained / step.burst;
-    let [from, to] = [step.burst, step.sustained].map(|rate| format_quantity(rate, m.unit));
+    let quantity = ctx.quantity(m);
+    let [from, to] = [step.burst, step.sustained].map(|rate| quantity.with_label(rate));
     let (trials, lasted) = (counted(step.at, "trial"), format_seconds(seconds));
     let moved = format_quantity(bytes, Unit::BytePerSecond);
     let message = format!(

@@ -1,9 +1,7 @@
 //! Checks `level_change` and `burst_credits`: a series changed its level, or was fast until an
 //! allowance was used up.
 
-use proofmark_model::{
-    Better, Change, Finding, Measurement, Series, Severity, format_quantity, format_seconds,
-};
+use proofmark_model::{Better, Change, Finding, Measurement, Series, Severity, format_seconds};
 
 use super::{Check, Class, Examine, percent};
 use crate::execution::Execution;
@@ -58,7 +56,7 @@ fn level_change(ctx: &Context, m: &Measurement) -> Option<Finding> {
             1 => "once".to_owned(),
             n => format!("{n} times"),
         },
-        format_quantity(series.levels.first()?.median, m.unit),
+        ctx.quantity(m).with_label(series.levels.first()?.median),
         all.join("; ")
     );
     let named = series.changes.iter().any(|c| c.cause.is_some());
@@ -141,7 +139,8 @@ fn burst_credits(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let (first, last, fell) = falls(m, series)?;
     let evidence = evidence(ctx, m, series, fell)?;
     let (burst, sustained) = (series.levels.first()?, series.levels.last()?);
-    let [from, to] = [burst, sustained].map(|level| format_quantity(level.median, m.unit));
+    let quantity = ctx.quantity(m);
+    let [from, to] = [burst, sustained].map(|level| quantity.with_label(level.median));
     let lasted = format_seconds(burst.until_s);
     let message = format!(
         "{from} for {lasted}, then {to} to the end, as when burst credits are used up: {evidence}"
@@ -205,7 +204,12 @@ mod tests {
         });
         let shares = |share: fn(usize) -> f64| over_time(rand_read(1), 300, share);
         BURST_CREDITS.expect([
-            ("spent", fallen(rand_read(1)), suspect("of the device")),
+            // Both in the unit of the figure.
+            (
+                "spent",
+                fallen(rand_read(1)),
+                suspect("IOPS for ... IOPS to the end ... of the device"),
+            ),
             ("another program used it", shared, SILENT),
             ("it recovers", shares(|i| if (100..200).contains(&i) { 0.2 } else { 1.0 }), SILENT),
             ("it rises", shares(|i| if i < 100 { 0.2 } else { 1.0 }), SILENT),

@@ -2,6 +2,7 @@
 
 use proofmark_model::{FigureKind, Measurement, Run, Severity};
 
+use super::left_out;
 use super::pairs::Pair;
 use super::rank::{Ranks, RatioEstimate};
 use crate::words::why_no_result;
@@ -24,7 +25,10 @@ fn same_method([a, b]: [&Run; 2], letters: [char; 2], workload: &str) -> Result<
 }
 
 /// The reason why run `has` has a result that run `lacks` has not.
-fn only(has: char, (lacks, other): (char, &Run), m: &Measurement) -> String {
+fn only((has, own): (char, &Run), (lacks, other): (char, &Run), m: &Measurement) -> String {
+    if left_out::by_plan([own, other], m).is_some() {
+        return format!("only in {has}: {lacks} left it out for its {}", left_out::limit(other));
+    }
     let is_planned = other.plan.points.iter().enumerate().any(|(i, p)| {
         let over_time = other.plan.series_of(i).is_some();
         p.workload == m.workload && p.params == m.params && over_time == m.series.is_some()
@@ -67,10 +71,13 @@ pub(super) fn compared<'a>(
     ranks: &mut Ranks,
 ) -> Result<Compared<'a>, String> {
     let ([a, b], [letter_a, letter_b]) = (runs, letters);
+    if let Some(omission) = left_out::in_b(runs, pair) {
+        return Err(omission.reason(letter_b, b));
+    }
     let (m, n, best_of_each) = match *pair {
         Pair::Both(m, n, ref how) => (m, n, how.best.is_some()),
-        Pair::OnlyA(m) => return Err(only(letter_a, (letter_b, b), m)),
-        Pair::OnlyB(n) => return Err(only(letter_b, (letter_a, a), n)),
+        Pair::OnlyA(m) => return Err(only((letter_a, a), (letter_b, b), m)),
+        Pair::OnlyB(n) => return Err(only((letter_b, b), (letter_a, a), n)),
     };
     let both = [(letter_a, m), (letter_b, n)];
     for (name, m) in both {

@@ -15,6 +15,7 @@ mod decide;
 mod effect;
 pub(crate) mod facts;
 mod instruction_sets;
+mod left_out;
 mod margin;
 mod names;
 mod pairs;
@@ -239,6 +240,9 @@ impl Judge<'_> {
             delivered: delivered.map(|d| d.figure),
             best_of_each: how.best.clone(),
             percentiles: percentiles::compared([in_a, in_b]),
+            left_out: left_out::in_b([self.a.run, self.b.run], pair)
+                .filter(|_| in_a.is_some_and(|m| m.summary.is_some()))
+                .map(|omission| omission.when),
             reason: clean_excerpt(&reason, LONGEST),
         }
     }

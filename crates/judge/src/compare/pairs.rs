@@ -105,8 +105,13 @@ fn by_size<'a>(
 
 /// Parameters of a result without the sizes that the machine set.
 pub(super) fn without_sizes(run: &Run, m: &Measurement) -> Params {
-    let sizes = set_by_machine(run.workloads.get(&m.workload));
-    let mut params = m.params.clone();
+    sizeless(run.workloads.get(&m.workload), &m.params)
+}
+
+/// Parameters without the sizes that machines set.
+pub(super) fn sizeless(spec: Option<&WorkloadSpec>, params: &Params) -> Params {
+    let sizes = set_by_machine(spec);
+    let mut params = params.clone();
     params.0.retain(|name, _| !sizes.contains(&name.as_str()));
     params
 }

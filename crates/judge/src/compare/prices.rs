@@ -3,7 +3,8 @@
 //! A rate is divided by the price of an hour: two machines do twice the work for twice the money. A
 //! time has no such figure, since a second machine does not shorten it. Nor has a clock, which
 //! counts no work. The ratios per unit of money are judged anew: two machines that do not differ
-//! may do so for their price.
+//! may do so for their price. One is undecided as a figure is: its ratio and that of the pairs lead to
+//! different conclusions.
 
 use std::cmp::Ordering;
 
@@ -32,10 +33,8 @@ pub(super) fn per_price(
     let ci95 = judged.figure.ratio.ci95.map(|ends| ends.map(|end| end * factor));
     let (value, margin) = (judged.figure.value * factor, judged.figure.margin);
     let ends = judged.ends?.map(|end| end * factor);
-    if is_undecided(value, ends, margin) {
-        return None;
-    }
     let outcome = match beyond(ends, margin) {
+        _ if is_undecided(value, ends, margin) => Comparability::Undecided,
         Some(Ordering::Greater) => Comparability::Faster,
         Some(_) => Comparability::Slower,
         None => Comparability::NoDifferenceShown,

@@ -5,8 +5,8 @@
 //! margin no difference is shown, however wide it is. Of others B is perhaps slower or faster, if
 //! the whole interval is on one side of 1; else a difference is possible, or they are undecided.
 //! Each subsystem has one place in the sentence, by the most that is said of it; the rest is in
-//! parentheses behind it. Results that are suspect, invalid, missing or not comparable are left out,
-//! and counted. Each figure is that of a row: a time is not inverted.
+//! parentheses behind it. Results that are suspect, invalid, missing, not measured or not comparable
+//! are left out, and counted. Each figure is that of a row: a time is not inverted.
 
 use std::collections::BTreeSet;
 
@@ -92,6 +92,7 @@ impl Said {
     fn read_price(p: &ComparedPoint) -> Self {
         match p.per_price.as_ref().filter(|_| why_left_out(p).is_none()) {
             None => Self::LeftOut,
+            Some(money) if money.outcome == Comparability::Undecided => Self::Undecided,
             Some(money) => match money.leaning() {
                 None => Self::Differs(money.value, money.figure),
                 Some(Leaning::Perhaps(toward)) => Self::Perhaps(toward),
@@ -298,7 +299,10 @@ fn per_price(parts: &[Part], a: &Side, b: &Side) -> Option<String> {
     };
     let alike = list_of(&parts, Said::Alike).map(|all| format!("shows no difference in {all}"));
     let says = [shown, perhaps(Toward::Slower), perhaps(Toward::Faster), alike];
-    let says: Vec<String> = says.into_iter().flatten().collect();
+    let mut says: Vec<String> = says.into_iter().flatten().collect();
+    // Of nothing but what is undecided there is a sentence of its own.
+    let undecided = list_of(&parts, Said::Undecided).filter(|_| !says.is_empty());
+    says.extend(undecided.map(|all| format!("is undecided in {all}")));
     Some(match says.is_empty() {
         true => "nothing is decided per unit of money".to_owned(),
         false => format!("per unit of money {} {}", b.letter, says.join(", and ")),
@@ -348,13 +352,15 @@ fn left_out(all: &[&ComparedPoint], main: &str) -> Option<String> {
 const SUSPECT: &str = "suspect";
 const INVALID: &str = "invalid";
 const MISSING: &str = "missing";
+const NOT_MEASURED: &str = "not measured";
 const NOT_COMPARABLE: &str = "not comparable";
-const REASONS: [&str; 4] = [SUSPECT, INVALID, MISSING, NOT_COMPARABLE];
+const REASONS: [&str; 5] = [SUSPECT, INVALID, MISSING, NOT_MEASURED, NOT_COMPARABLE];
 
 /// The reason to leave a result out; `None` if its ratio counts.
 fn why_left_out(p: &ComparedPoint) -> Option<&'static str> {
     let worst = |is: fn(&Number) -> bool| [&p.a, &p.b].into_iter().flatten().any(is);
     Some(match () {
+        () if p.left_out.is_some() => NOT_MEASURED,
         () if p.a.is_none() || p.b.is_none() => MISSING,
         () if worst(|n| n.verdict == Verdict::Invalid) => INVALID,
         () if worst(|n| n.verdict == Verdict::NotRun) => MISSING,

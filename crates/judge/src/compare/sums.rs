@@ -29,6 +29,7 @@ pub(super) fn all(
             no_difference_shown: count(Comparability::NoDifferenceShown),
             undecided: count(Comparability::Undecided),
             not_comparable: some.iter().filter(|p| p.not_comparable()).count() as u64,
+            not_measured: some.iter().filter(|p| p.is_left_out()).count() as u64,
             gone: some.iter().filter(|p| p.gone()).count() as u64,
         })
     };

@@ -4,6 +4,7 @@ mod causes;
 mod figures;
 mod instruction_sets;
 mod judged;
+mod left_out;
 mod margins;
 mod matching;
 mod percentiles;

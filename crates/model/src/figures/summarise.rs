@@ -109,7 +109,7 @@ impl Summary {
     /// Returns the summary of statistics of such values. No interval decided their number, so the
     /// interval of a single look is valid, from 6 values on.
     pub fn from_statistics(values: Statistics) -> Self {
-        let few = || too_few(values.n as usize, values.n as usize, "value", MIN_VALUES);
+        let few = || too_few(values.n as usize, "value", MIN_VALUES);
         let delivered = Figure {
             value: Some(values.median),
             ci95: values.ci95,

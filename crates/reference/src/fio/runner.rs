@@ -40,13 +40,17 @@ impl ReferenceRunner for Fio {
     fn counts(&self, test: &str) -> Option<&'static str> {
         match test {
             "read" => Some(
-                "bytes read over the longest runtime of its threads, in whole milliseconds; each \
-                 run from the start of each thread's part; its buffers in small pages",
+                "bytes read over the longest runtime of its threads, in whole milliseconds. Each \
+                 run begins at the start of each thread's part of the file. fio's I/O buffers are in \
+                 base pages, proofmark's in huge pages from 2 MiB on: the device may need more \
+                 requests for the same block, which lowers fio's rate",
             ),
             "write" => Some(
                 "bytes written over the longest runtime of its threads, in whole milliseconds, \
-                 with its fsync (proofmark: fdatasync); each run from the start of each thread's \
-                 part; its buffers in small pages",
+                 with its fsync (proofmark: fdatasync). Each run begins at the start of each \
+                 thread's part of the file. fio's I/O buffers are in base pages, proofmark's in huge \
+                 pages from 2 MiB on: the device may need more requests for the same block, which \
+                 lowers fio's rate",
             ),
             "randread" => Some(
                 "bytes read over the longest runtime of its threads, in whole milliseconds; each \

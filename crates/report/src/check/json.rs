@@ -1,12 +1,10 @@
 //! JSON of a check: the outcome, the counts, and whether each result fails.
 
-use proofmark_model::{
-    CHECK_SCHEMA, CheckedRequirement, ComparedPoint, Comparison, Decision, Params,
-};
+use proofmark_model::{CHECK_SCHEMA, CheckedRequirement, ComparedPoint, Comparison, Decision};
 use serde::Serialize;
 
 use super::{Check, RequirementCounts};
-use crate::comparison::Tally;
+use crate::comparison::{NOT_MEASURED, Tally};
 
 /// The object that `check --format json` writes.
 #[derive(Debug, Serialize)]
@@ -16,9 +14,9 @@ pub(super) struct Object<'a> {
     exit_status: u8,
     counts: Counts,
     requirements: &'a [CheckedRequirement],
-    /// In the order of the comparison's points; left out without a comparison.
+    /// One of each of the comparison's points, in their order; left out without a comparison.
     #[serde(skip_serializing_if = "Option::is_none")]
-    results: Option<Vec<CheckedResult<'a>>>,
+    results: Option<Vec<CheckedResult>>,
     /// Why too few results could be judged.
     #[serde(skip_serializing_if = "Option::is_none")]
     too_little: Option<String>,
@@ -44,23 +42,24 @@ struct ResultCounts {
     no_difference_shown: usize,
     undecided: usize,
     not_comparable: usize,
+    not_measured: usize,
 }
 
-/// A result of the comparison.
+/// What the check makes of a result of the comparison, which has its parameters and the reason.
 #[derive(Debug, Serialize)]
-struct CheckedResult<'a> {
-    workload: &'a str,
-    params: &'a Params,
+struct CheckedResult {
+    /// Place among the comparison's points, from 0.
+    point: usize,
     fails: bool,
     /// The word by which it is counted.
     outcome: String,
-    reason: &'a str,
 }
 
 impl<'a> Object<'a> {
     pub(super) fn new(check: &Check<'a>) -> Self {
         let outcome = check.decision();
-        let results = |c: &'a Comparison| c.points.iter().map(CheckedResult::new).collect();
+        let results =
+            |c: &Comparison| c.points.iter().enumerate().map(CheckedResult::new).collect();
         Self {
             schema: CHECK_SCHEMA,
             outcome,
@@ -87,19 +86,18 @@ impl ResultCounts {
             no_difference_shown: t.alike,
             undecided: t.undecided,
             not_comparable: t.not_comparable,
+            not_measured: t.not_measured,
         }
     }
 }
 
-impl<'a> CheckedResult<'a> {
-    fn new(point: &'a ComparedPoint) -> Self {
-        let outcome = if point.gone() { "gone" } else { point.change().as_str() };
-        Self {
-            workload: &point.workload,
-            params: &point.params,
-            fails: point.fails(),
-            outcome: outcome.replace(' ', "_"),
-            reason: &point.reason,
-        }
+impl CheckedResult {
+    fn new((place, point): (usize, &ComparedPoint)) -> Self {
+        let outcome = match point {
+            p if p.gone() => "gone",
+            p if p.is_left_out() => NOT_MEASURED,
+            p => p.change().as_str(),
+        };
+        Self { point: place, fails: point.fails(), outcome: outcome.replace(' ', "_") }
     }
 }

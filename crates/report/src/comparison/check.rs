@@ -25,10 +25,20 @@ pub fn check(comparison: &Comparison, options: &Options) -> String {
     for (reason, points) in alike(undecided) {
         group(&mut page, "? undecided", &reason, &points);
     }
+    for (is_open, word) in [(true, "? not measured"), (false, "not measured")] {
+        let is_it = |p: &ComparedPoint| p.is_left_out() && p.leaves_open() == is_open;
+        for sentence in together(comparison, is_it) {
+            page.wrap("", 2, &format!("{word} {sentence}"));
+        }
+    }
     for sentence in together(comparison, |p| p.in_base() && p.not_comparable()) {
         page.wrap("", 2, &format!("not judged {sentence}"));
     }
-    let advice = [verdict::undecided_advice(comparison), verdict::too_few_advice(comparison)];
+    let advice = [
+        verdict::undecided_advice(comparison),
+        verdict::no_time_advice(comparison),
+        verdict::too_few_advice(comparison),
+    ];
     for sentence in advice.into_iter().flatten() {
         page.wrap("", 0, sentence);
     }
@@ -91,8 +101,13 @@ fn summary(c: &Comparison, t: &Tally) -> String {
     let unseen = resolution(&c.subsystems)
         .map(|text| format!("; in the median result, {text}"))
         .unwrap_or_default();
+    let not_measured = match t.not_measured {
+        0 => String::new(),
+        n => format!(", {n} not measured"),
+    };
     format!(
-        "{first}; {} without a shown difference, {} faster, {} undecided, {} not comparable{unseen}.",
+        "{first}; {} without a shown difference, {} faster, {} undecided, {} not comparable\
+         {not_measured}{unseen}.",
         t.alike, t.faster, t.undecided, t.not_comparable
     )
 }

@@ -54,7 +54,13 @@ const FIGURES: &Columns<Row> = &[
     ("baseline_per_price", |r| r.point.per_price.as_ref().map(|money| money.a).into()),
     ("per_price", |r| r.point.per_price.as_ref().map(|money| money.b).into()),
     ("per_price_ratio", |r| r.point.per_price.as_ref().map(|money| money.value).into()),
+    ("per_price_ratio_ci95_low", |r| end_per_price(&r.point, 0)),
+    ("per_price_ratio_ci95_high", |r| end_per_price(&r.point, 1)),
+    ("per_price_outcome", |r| {
+        r.point.per_price.as_ref().map(|money| money.outcome.as_str()).into()
+    }),
     ("gone", |r| r.point.gone().into()),
+    ("not_measured", |r| r.point.is_left_out().into()),
     ("reason", |r| (&*r.point.reason).into()),
 ];
 
@@ -77,6 +83,10 @@ fn verdict(number: Option<&Number>) -> Cell {
 fn end(figure: Option<&ComparedFigure>, at: usize) -> Cell {
     let ends = figure.and_then(|ComparedFigure { ratio: Ratio { ci95, .. }, .. }| *ci95);
     ends.map(|ends| ends[at]).into()
+}
+
+fn end_per_price(p: &ComparedPoint, at: usize) -> Cell {
+    p.per_price.as_ref().and_then(|money| money.ci95).map(|ends| ends[at]).into()
 }
 
 /// The rows of all comparisons, in their order.

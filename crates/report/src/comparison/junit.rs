@@ -3,11 +3,12 @@
 use proofmark_model::{Comparability, ComparedPoint, Comparison, FigureKind};
 use quick_junit::{TestCase, TestCaseStatus, TestSuite};
 
-use super::words::{failure, moved, ratio, values};
+use super::words::{NOT_MEASURED, failure, moved, ratio, values};
 use crate::junit::{self, by_subsystem, skipped, suite};
 
 /// Returns a failure with its cause for each result that is slower or missing, and an error for each
-/// that is undecided. Results that cannot be compared are skipped; all others pass. Too few judged
+/// that is undecided or that the run had no time left for. Others that were not measured or cannot be
+/// compared are skipped; all others pass. Too few judged
 /// results are an error of its own.
 pub(crate) fn suites(comparison: &Comparison) -> Vec<TestSuite> {
     let mut suites = by_subsystem(&comparison.points, |p| p.subsystem, case);
@@ -27,6 +28,7 @@ fn case(p: &ComparedPoint) -> TestCase {
     let mut status = match p.judged() {
         _ if p.fails() => junit::failure(failure(p), &p.reason),
         _ if undecided => junit::error(Comparability::Undecided.as_str(), &p.reason),
+        _ if p.leaves_open() => junit::error(NOT_MEASURED, &p.reason),
         false => skipped(&p.reason),
         true => TestCaseStatus::success(),
     };

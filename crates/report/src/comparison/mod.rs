@@ -21,6 +21,7 @@ pub(crate) use check::check;
 pub(crate) use junit::suites;
 pub use several::MOST_RUNS;
 pub(crate) use verdict::Tally;
+pub(crate) use words::NOT_MEASURED;
 
 use crate::terminal::page::Page;
 use crate::view::Document;

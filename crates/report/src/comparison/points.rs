@@ -6,8 +6,8 @@ use proofmark_model::{
 };
 
 use super::words::{
-    best_of_each, color, columns, contradiction, delivered, interval, margin, moved, other_figure,
-    outcome, title, why_none_shown,
+    NOT_MEASURED, best_of_each, color, columns, contradiction, delivered, interval, margin, moved,
+    other_figure, outcome, title, why_none_shown,
 };
 use crate::view::{Audience, CellPicture, Columns, Entry, Scale, Table, Whisker, clean, joined};
 
@@ -145,7 +145,11 @@ impl Line {
             pairs: figure.map(contradiction).unwrap_or_default(),
             interval: figure.and_then(|f| interval(f.ratio.ci95)),
             margin: figure.and_then(|f| margin(f.margin)),
-            outcome: if p.gone() { "✗ gone".to_owned() } else { outcome(p.better, figure) },
+            outcome: match figure {
+                _ if p.gone() => "✗ gone".to_owned(),
+                _ if p.is_left_out() => NOT_MEASURED.to_owned(),
+                figure => outcome(p.better, figure),
+            },
             why_none: figure.map(|f| why_none_shown(p.better, f)).unwrap_or_default(),
             color: match result {
                 _ if p.gone() => Some(Verdict::Invalid),

@@ -2,7 +2,7 @@
 
 use proofmark_model::{ComparedPoint, Comparison, FigureKind, Number, Side, format_factor};
 
-use super::words::{interval, main_rows, same_result, sign, signed, signed_words, title};
+use super::words::{interval, main_rows, margin, same_result, sign, signed, signed_words, title};
 use crate::view::{Columns, Scale, Table, capital, clean, joined, plain};
 
 /// Returns `0.17 $/h`; `None` without a price.
@@ -65,6 +65,8 @@ pub fn table(all: &[Comparison]) -> Table {
             })
             .number("95 %", move |p| find(p).and_then(|(_, money)| interval(money.ci95)))
             .spare(1)
+            .number("margin", move |p| find(p).and_then(|(_, money)| margin(money.margin)))
+            .spare(2)
     });
     let with_words = with_others.when(all.len() == 1, |table| {
         table.column("difference", |p| {
@@ -132,6 +134,7 @@ mod tests {
                 margin: 0.04,
                 outcome: Comparability::Faster,
             }),
+            left_out: None,
             reason: String::new(),
         }
     }

@@ -9,8 +9,8 @@ use proofmark_model::{
 use super::points::BELOW;
 use super::verdict::{self, Tally};
 use super::words::{
-    best_of_each, color, columns, contradiction, delivered, main_rows, other_figure, same_result,
-    sign, title, why_none_shown,
+    NOT_MEASURED, best_of_each, color, columns, contradiction, delivered, main_rows, other_figure,
+    same_result, sign, title, why_none_shown,
 };
 use super::{prices, view};
 use crate::view::{
@@ -26,7 +26,8 @@ pub fn document(all: &[Comparison]) -> Document {
     let others = all.iter().map(|c| {
         let tally = Tally::count(c);
         let sentences = [clean(&c.sentence), verdict::sentences(c, &tally)];
-        let sentences = sentences.into_iter().chain(verdict::notes(c, &tally));
+        let not_measured = verdict::not_measured(c).map(|sentence| sentence + ".");
+        let sentences = sentences.into_iter().chain(not_measured).chain(verdict::notes(c, &tally));
         item(&c.b, format!(". {}", joined(sentences, " ")))
     });
     // The first sentence of each is enough for a terminal; a comparison of two has the rest.
@@ -121,6 +122,9 @@ fn entry<'a>(row: &Row<'a>, p: &'a ComparedPoint, letter: char) -> Entry {
     if p.gone() {
         return Entry::from("✗ gone").coloured(Some(Verdict::Invalid));
     }
+    if p.is_left_out() {
+        return NOT_MEASURED.into();
+    }
     let (_, figure) = row.figure(p);
     let Some(figure) = figure.filter(|f| f.outcome != Comparability::NotComparable) else {
         return if row.delivered {
@@ -181,6 +185,7 @@ mod tests {
             best_of_each: None,
             percentiles: Vec::new(),
             per_price: None,
+            left_out: None,
             reason: String::new(),
         };
         let entry = |p: &ComparedPoint| entry(&Row { point: p, delivered: false }, p, 'B').text;

@@ -17,8 +17,10 @@ pub struct Tally {
     pub faster: usize,
     pub alike: usize,
     pub undecided: usize,
-    /// Results that cannot be compared, apart from those that are gone.
+    /// Results that cannot be compared, apart from those that are gone or not measured.
     pub not_comparable: usize,
+    /// Results that B's time limit left out.
+    pub not_measured: usize,
     pub gone: usize,
 }
 
@@ -33,19 +35,24 @@ impl Tally {
             alike: count(|p| p.change() == Comparability::NoDifferenceShown),
             undecided: count(ComparedPoint::undecided),
             not_comparable: count(ComparedPoint::not_comparable),
+            not_measured: count(ComparedPoint::is_left_out),
             gone: count(ComparedPoint::gone),
         }
     }
 
     /// Returns each count with its sign, in the colour that repeats it.
     pub fn counts(&self) -> Rich {
+        let not_measured = match self.not_measured {
+            0 => String::new(),
+            n => format!("  {n} not measured"),
+        };
         let (good, bad) = (Tone::Verdict(Verdict::Valid), Tone::Verdict(Verdict::Invalid));
         Rich::toned(bad, format!("▼ {} slower", self.slower))
             .and(good, format!("  ▲ {} faster", self.faster))
             .and(Tone::Plain, format!("  {} no difference shown", self.alike))
             .and(Tone::Plain, format!("  ? {} undecided", self.undecided))
             .and(bad, format!("  ✗ {} gone", self.gone))
-            .and(Tone::Plain, format!("  {} not comparable", self.not_comparable))
+            .and(Tone::Plain, format!("  {} not comparable{not_measured}", self.not_comparable))
     }
 }
 
@@ -111,6 +118,25 @@ fn gone(c: &Comparison, t: &Tally) -> Option<String> {
     let results = counted(t.gone as u64, "result");
     let is = agree(t.gone as u64, ["is", "are"]);
     (t.gone > 0).then(|| format!("{results} of A {is} gone: missing or invalid in {}.", c.b.letter))
+}
+
+/// Returns `36 results of A were left out in B for its time limit`; `None`: nothing was.
+pub(super) fn not_measured(c: &Comparison) -> Option<String> {
+    let n = c.points.iter().filter(|p| p.is_left_out()).count() as u64;
+    let was = agree(n, ["was", "were"]);
+    let results = counted(n, "result");
+    (n > 0).then(|| format!("{results} of A {was} left out in {} for its time limit", c.b.letter))
+}
+
+/// What to do about results for which the run had no time left.
+const NO_TIME: &str = "Not measured: the run had planned these results, and no time was left for \
+    them. They may be what became slow. Give the run more time (run --budget), or compare it with a \
+    run of the same time limit that lacks them.";
+
+/// Returns what to do about results that no time was left for, if there are any.
+pub(super) fn no_time_advice(c: &Comparison) -> Option<&'static str> {
+    let ran_out = |p: &ComparedPoint| p.is_left_out() && p.leaves_open();
+    c.points.iter().any(ran_out).then_some(NO_TIME)
 }
 
 /// What an undecided result is, and what to do about it.

@@ -39,14 +39,26 @@ pub fn document(c: &Comparison, all: bool) -> Document {
         out.add_for(Audience::Terminal, "alike", text);
     }
     let gone = together(c, ComparedPoint::gone);
+    let left_out = together(c, ComparedPoint::is_left_out);
+    if let Some(sentence) = verdict::not_measured(c).filter(|_| !all) {
+        let text = format!("{sentence}; --all lists them.");
+        out.add_for(Audience::Terminal, "not-measured", text);
+    }
     let others = together(c, ComparedPoint::not_comparable);
     let few = verdict::too_few_advice(c).map(str::to_owned);
-    for (id, title, sentences) in [
-        ("gone", "Gone", gone),
-        ("not-comparable", "Not comparable", others.into_iter().chain(few).collect()),
+    let short = if all { Audience::Everyone } else { Audience::Document };
+    for (id, title, sentences, audience) in [
+        ("gone", "Gone", gone, Audience::Everyone),
+        ("not-measured", "Not measured", left_out, short),
+        (
+            "not-comparable",
+            "Not comparable",
+            others.into_iter().chain(few).collect(),
+            Audience::Everyone,
+        ),
     ] {
         let items = sentences.into_iter().map(Item::from).collect::<Vec<Item>>();
-        out.add(id, Section::new(id, title, |out| out.add(id, items)));
+        out.add_for(audience, id, Section::new(id, title, |out| out.add(id, items)));
     }
     let heading = "Differences between the two runs";
     out.add(
@@ -252,6 +264,9 @@ fn subsystems(c: &Comparison) -> Table {
         .spare(1)
         .number("not comparable", |s| s.not_comparable.to_string())
         .spare(2)
+        .when(c.subsystems.iter().any(|s| s.not_measured > 0), |table| {
+            table.number("not measured", |s| s.not_measured.to_string()).spare(2)
+        })
         .number("gone", |s| s.gone.to_string())
         .spare(2)
         .number("smallest detectable slowdown", |s| {

@@ -234,6 +234,9 @@ pub fn ratio(figure: &ComparedFigure) -> String {
     format!("{}{ends}{least}", factor(figure))
 }
 
+/// The word for a result that the time limit left out.
+pub const NOT_MEASURED: &str = "not measured";
+
 /// Returns the word for a result that fails a check.
 pub fn failure(p: &ComparedPoint) -> &'static str {
     if p.gone() { "gone" } else { Comparability::Slower.as_str() }

@@ -20,10 +20,10 @@ use self::claim::{figure, positive_summary, undoubted_summary};
 use super::disk;
 use super::label::{Group, by_subsystem, differing_only_in};
 use super::network;
-use super::num::Scale;
 use super::series::along;
 use super::text::{clean, counted, enclosed, joined, lower_first};
 use super::timeline;
+use super::workload_figure::result_scale;
 
 /// Maximum numbers of sentences over time, comparisons of workloads, and tools, per subsystem.
 const BEST: usize = 3;
@@ -149,7 +149,7 @@ pub(super) fn over_time_of(groups: &[Group]) -> Vec<String> {
 /// Sentences on values over time: their trend, or their levels and the largest change.
 fn over_time(group: &Group) -> Vec<Claim> {
     let claim = |m: &&Measurement| {
-        let scale = Scale::for_values(&[positive_summary(m)?.value()], m.unit);
+        let scale = result_scale(group, m, &[positive_summary(m)?.value()]);
         let number = figure(group, m, &scale)?;
         let sentence = timeline::sentence(m, &scale)?;
         let doubt = if m.verdict.is_undoubted() { "" } else { m.verdict.as_str() };

@@ -1,6 +1,6 @@
 //! Numbers as text: one scale per table, four significant digits, no NaN.
 
-use proofmark_model::{Params, Quantity, Subsystem, Unit, key, percent_digits};
+use proofmark_model::{Params, Quantity, Subsystem, Unit, percent_digits};
 
 /// One scale for a table or an axis.
 #[derive(Debug, Clone, PartialEq)]
@@ -11,9 +11,7 @@ pub struct Scale {
 impl Scale {
     /// The scale that suits the largest finite value.
     pub fn for_largest(values: impl IntoIterator<Item = f64>, unit: Unit) -> Self {
-        let largest =
-            values.into_iter().map(f64::abs).filter(|v| v.is_finite()).fold(0.0, f64::max);
-        Self { quantity: Quantity::suited(largest, unit) }
+        Self { quantity: Quantity::suited(largest(values), unit) }
     }
 
     /// The scale of a workload's values. Where bytes or times span factors of thousands, it is
@@ -33,29 +31,20 @@ impl Scale {
             .unwrap_or_else(|| Self::for_largest([(least * greatest).sqrt()], unit))
     }
 
-    /// The scale of a result's values as a report and the progress show them: for a disk's random
-    /// I/O, operations per second. Those have no prefix on a disk.
+    /// The scale of a result's values as reports, findings and the progress show them.
     pub fn for_result(
         values: impl IntoIterator<Item = f64>,
         unit: Unit,
-        (subsystem, random): (Subsystem, bool),
+        of: (Subsystem, bool),
         params: &Params,
     ) -> Self {
-        let bytes = random && subsystem.info().uses_block_devices && unit == Unit::BytePerSecond;
-        let iops = params.get(key::BLOCK_SIZE).filter(|_| bytes).and_then(Self::iops);
-        let commits = subsystem.info().uses_block_devices && unit == Unit::OpPerSecond;
-        iops.unwrap_or_else(|| match commits {
-            true => Self::for_largest([1.0], unit),
-            false => Self::for_largest(values, unit),
-        })
+        Self { quantity: Quantity::for_result(largest(values), unit, of, params) }
     }
 
     /// The scale that shows bytes per second as I/Os per second of that block size; `None` if it is
     /// 0.
     pub fn iops(block: u64) -> Option<Self> {
-        let factor = 1.0 / block as f64;
-        let quantity = Quantity { factor, label: "IOPS".to_owned() };
-        factor.is_finite().then_some(Self { quantity })
+        Some(Self { quantity: Quantity::iops(block)? })
     }
 
     /// The scale of amounts of work in a unit, on which the smallest keeps its digits.
@@ -119,6 +108,11 @@ impl Scale {
         }
         Some(format!("{}–{}", self.number(low)?, self.number(high)?))
     }
+}
+
+/// The largest finite magnitude.
+fn largest(values: impl IntoIterator<Item = f64>) -> f64 {
+    values.into_iter().map(f64::abs).filter(|v| v.is_finite()).fold(0.0, f64::max)
 }
 
 /// Removes the sign of a zero, also of a number rounded to zero.

@@ -15,6 +15,7 @@ use super::series::{both_on_axis, on_axis, title};
 use super::table::Table;
 use super::text::counted;
 use super::verdict_mark;
+use super::workload_figure::result_scale;
 use crate::spark::{Spark, spark};
 
 /// Maximum number of samples in a chart.
@@ -129,8 +130,13 @@ impl Timeline {
     }
 }
 
-pub fn courses(group: &Group, scale: &Scale) -> Vec<Course> {
-    group.all.iter().filter_map(|m| course(group, m, scale)).collect()
+/// The courses of a workload's results, each in the unit of the result.
+pub fn courses(group: &Group) -> Vec<Course> {
+    let of = |m: &&Measurement| {
+        let value = m.summary.as_ref().map(|s| s.value()).filter(|v| v.is_finite());
+        course(group, m, &result_scale(group, m, value.as_slice()))
+    };
+    group.all.iter().filter_map(of).collect()
 }
 
 /// The trials by time; those without a place on the axis are left out.

@@ -1,6 +1,6 @@
 //! The section of one workload.
 
-use proofmark_model::{Better, Measurement, Unit, Verification};
+use proofmark_model::{Better, Measurement, Unit, Verification, key};
 
 use super::audience::Audience;
 use super::block::{
@@ -101,7 +101,7 @@ pub fn section(group: &Group, detail: &str) -> Section {
 
 /// Adds the values over time, one part per configuration that was sampled.
 pub fn courses(out: &mut Blocks, group: &Group) {
-    for course in timeline::courses(group, &scale(group)) {
+    for course in timeline::courses(group) {
         out.add("timeline", Drawings::new(Drawing::OverTime, [course.timeline]).wide());
         out.add("course", course.sentences);
         out.add("levels", course.table);
@@ -180,7 +180,12 @@ fn scale(group: &Group) -> Scale {
     if values.is_empty() {
         values = summaries().filter_map(|s| s.delivered.value).collect();
     }
+    let block = |m: &Measurement| m.params.get(key::BLOCK_SIZE);
     match group.all.first() {
+        // A load over time has one unit in its rows and sentences.
+        Some(m) if group.over_time && group.all.iter().all(|n| block(n) == block(m)) => {
+            workload_figure::result_scale(group, m, &values)
+        }
         Some(m) => disk::scale(m, &values),
         None => Scale::for_values(&values, group.spec.map_or(Unit::OpPerSecond, |s| s.unit)),
     }

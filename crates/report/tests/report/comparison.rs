@@ -61,6 +61,7 @@ fn point(threads: u64, ratio: f64, outcome: Comparability, reason: &str) -> Comp
         best_of_each: None,
         percentiles: Vec::new(),
         per_price: None,
+        left_out: None,
         reason: reason.into(),
     }
 }
@@ -105,6 +106,7 @@ fn comparison() -> Comparison {
             no_difference_shown: 1,
             undecided: 1,
             not_comparable: 1,
+            not_measured: 0,
             gone: 1,
         }],
         points: vec![

@@ -47,6 +47,43 @@ fn trends() {
     insta::assert_snapshot!(out.text);
 }
 
+/// A disk's random reads over time, 30 000 per second.
+fn random_reads() -> Run {
+    let mut run = fixture::disk();
+    run.measurements.retain(|m| m.workload == "disk.rand_read");
+    run.measurements.truncate(1);
+    let rate = 30e3 * 4096.0;
+    let series = fixture::endured().measurements[0].series.clone();
+    let m = &mut run.measurements[0];
+    m.summary = proofmark_model::Summary::from_values(&[rate; 8]);
+    m.series = series;
+    edit_series(&mut run, |s| {
+        let share = rate / s.levels[0].median;
+        for level in &mut s.levels {
+            level.median *= share;
+            level.ci95 = level.ci95.map(|ends| ends.map(|end| end * share));
+        }
+    });
+    run
+}
+
+#[test]
+fn a_load_over_time_has_one_unit_in_all_of_its_rows_and_sentences() {
+    let run = random_reads();
+    for format in ["terminal", "markdown"] {
+        let text = render(format, &run);
+        assert!(text.contains("IOPS") && text.contains("15000"), "{format}: {text}");
+        for other in ["MB/s", "kop/s", "GB/s"] {
+            // Links and limits of the machine are in bytes.
+            let words = ["over time", "level", "median", "delivered", "scale"];
+            let is_of_load = |line: &&str| words.iter().any(|word| line.contains(word));
+            let mut lines = text.lines().filter(is_of_load);
+            let line = lines.find(|line| line.contains(other));
+            assert!(line.is_none(), "{format}: {line:?}");
+        }
+    }
+}
+
 /// Only `endure` has --for: a reader of a profile's series needs the whole command.
 #[test]
 fn a_series_that_is_too_short_names_the_command_of_a_longer_one() {

@@ -15,6 +15,8 @@ mod sufficient;
 mod tools;
 mod trials;
 
+#[cfg(test)]
+pub(super) use leave_out::leave_out_of_budget;
 pub use leave_out::left_out_for_time;
 pub(super) use leave_out::{describe, leave_out, leave_out_under_quota};
 pub(crate) use leave_out::{finding as left_out_finding, words};
@@ -35,7 +37,8 @@ pub const FINDINGS: &[(&str, &str, &str)] = &[
     iterations, from the published 10^9 to a tenth; file sizes between the others; further \
     reference tools, one by one, down to a quarter of the budget for those that were named; all problems but the smallest; thread counts between the minimum \
     and the maximum, except one per CPU; time of series, down to 10 s; then configurations. Those that fill a row of \
-    the summary stay longest, then one of each table of the profile. The rest is measured in full. \
+    the summary stay longest, then one of each table of the profile. A long one enters when it takes \
+    at most a third of the plan, so a longer budget holds what a shorter one holds. The rest is measured in full. \
     What is left out is measured if time remains in the end. \
     If the machine is slower than estimated, configurations are left out during the run as well \
     (`proofmark explain left_out`). Raise --budget, or name fewer workloads.",
@@ -177,7 +180,7 @@ impl Step<'_> {
 
     /// Leaves out the configurations that are wanted least.
     fn fewer_configurations(&mut self) -> Option<String> {
-        leave_out::fill(self.planned, self.budget_s);
+        leave_out::leave_out_of_budget(self.planned, self.budget_s);
         None
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use proofmark_engine::Workload;
-use proofmark_model::{Host, Params, Plan, Point, Policy, WorkloadSpec, pick};
+use proofmark_model::{Host, Params, Plan, Point, Policy, WorkloadSpec, format_seconds, pick};
 
 use super::fit::{Gathering, supports};
 use super::nothing_to_measure;
@@ -24,7 +24,11 @@ const SLICES: f64 = 10.0;
 /// Makes the plan of an endurance measurement: a configuration and its series.
 pub fn endure(request: &EndureRequest, host: &Host) -> Result<Planned, Usage> {
     let series = SeriesText { length: request.length, every: request.every };
-    series.check().map_err(|e| Usage(format!("--for and --every: {e}")))?;
+    series.check().map_err(|e| {
+        let [length, every] = [request.length, request.every].map(|t| t.as_secs_f64());
+        let [length, every] = [length, every].map(format_seconds);
+        Usage(format!("--for {length} --every {every}: {e}"))
+    })?;
     let workload = named(&request.workload)?;
     let spec = workload.spec();
     let overrides = overrides(&request.parameters, &[&spec.id])?;

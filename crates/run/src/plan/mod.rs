@@ -5,6 +5,7 @@ mod budget;
 mod endure;
 mod estimate;
 mod fit;
+mod intervals;
 mod lengthen;
 mod rank;
 mod references;
@@ -32,6 +33,7 @@ pub use budget::{FINDINGS as BUDGET_FINDINGS, left_out_for_time};
 pub use endure::endure;
 pub use estimate::{estimate, takes};
 pub use fit::FINDINGS;
+pub use intervals::without_interval;
 pub use references::{FINDINGS as REFERENCE_FINDINGS, seconds as tools_s};
 pub use titles::{Title, titles};
 pub use values::{check_value, typed_parameter};
@@ -46,6 +48,12 @@ use values::{combinations, overrides};
 
 /// Makes the plan of a run on a machine; an error says in one line what is wrong with the request.
 pub fn plan(request: &PlanRequest, host: &Host) -> Result<Planned, Usage> {
+    let asked = requested(request, host)?;
+    Ok(TimeLimit { request, host, asked: &asked }.plan())
+}
+
+/// Makes the plan as requested, without its time limit.
+fn requested(request: &PlanRequest, host: &Host) -> Result<Planned, Usage> {
     let (chosen, profile) = asked(request)?;
     let tools = references::asked(&request.tools)?;
     let plan = Plan {
@@ -66,7 +74,7 @@ pub fn plan(request: &PlanRequest, host: &Host) -> Result<Planned, Usage> {
     let workloads = if request.names.is_empty() { Vec::new() } else { chosen };
     Choice { asked: &tools, workloads: &workloads, marked: &marked, host }.make(&mut planned);
     references::lengthen(&mut planned.plan);
-    Ok(TimeLimit { request, host, asked: &planned }.plan())
+    Ok(planned)
 }
 
 /// The error of a plan without a configuration.

@@ -22,7 +22,13 @@ pub(super) fn chosen(names: &[String]) -> Result<Vec<String>, Usage> {
             chosen.extend(members.map(|s| s.id.to_string()));
         } else {
             let subsystems: Vec<_> = Subsystem::KNOWN.iter().map(|s| s.as_str()).collect();
-            let wrong = || Usage(unknown_workload("workload or subsystem", name, &subsystems));
+            let wrong = || match name.contains(',') {
+                true => {
+                    let apart = name.split(',').map(str::trim).collect::<Vec<_>>().join(" ");
+                    Usage(format!("'{name}' is several names in one; write them apart: {apart}"))
+                }
+                false => Usage(unknown_workload("workload or subsystem", name, &subsystems)),
+            };
             chosen.push(find(name).ok_or_else(wrong)?.spec().id.to_string());
         }
     }

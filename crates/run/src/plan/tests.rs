@@ -1,3 +1,5 @@
+mod monotone;
+
 use super::*;
 use crate::request::{ToolChoice, TypedParameters};
 use crate::testing;

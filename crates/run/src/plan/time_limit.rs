@@ -38,16 +38,19 @@ impl TimeLimit<'_> {
 
     /// Makes the plan fit into so many seconds. The profile's time is for our own trials, and no limit
     /// where the request names workloads.
-    fn within(&self, budget_s: Option<f64>) -> Planned {
+    pub(super) fn within(&self, budget_s: Option<f64>) -> Planned {
         let Self { request, host, asked } = *self;
         let mut planned = asked.clone();
         planned.plan.policy.budget_s = budget_s;
-        budget::shorten_rounds_under_quota(&mut planned);
         let Some(budget_s) = budget_s else { return planned };
         let around_s = around_s(&planned.plan);
+        let own_s = match request.budget {
+            Some(_) => (1.0 - TOLERANCE) * budget_s - around_s.min(AROUND_PART * budget_s),
+            None => budget_s,
+        };
+        budget::shorten_rounds_under_quota(&mut planned, own_s);
         if request.budget.is_some() {
             let points = &asked.plan.points;
-            let own_s = (1.0 - TOLERANCE) * budget_s - around_s.min(AROUND_PART * budget_s);
             budget::shrink(&mut planned, own_s, &|policy| lengthen(policy, host, points));
         } else if request.names.is_empty() {
             let own_s = budget_s + tools_s(&planned.plan);

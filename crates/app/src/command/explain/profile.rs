@@ -3,16 +3,18 @@
 use std::collections::BTreeMap;
 
 use proofmark_model::{Host, Plan, Probe, and_list, counted};
-use proofmark_run::{PlanRequest, Usage, look, loopback_network, plan, takes};
+use proofmark_run::{PlanRequest, Usage, look, loopback_network, plan, takes, without_interval};
 
 /// Returns a profile's text after comments on its size on this machine. All of it is TOML, to be
 /// saved, changed and run.
 pub fn explain_profile(name: &str, text: &str) -> String {
     let here = here(name).map_or_else(
         |e| format!("# On this machine it cannot run: {}\n", e.to_string().replace('\n', " ")),
-        |(points, takes)| {
-            let points = counted(points as u64, "configuration");
-            format!("# On this machine: {points}; {takes}.\n")
+        |plan| {
+            let points = counted(plan.points.len() as u64, "configuration");
+            let few = without_interval(&plan, false);
+            let few = few.iter().map(|line| format!("# {line}\n")).collect::<String>();
+            format!("# On this machine: {points}; {}.\n{few}", times(&plan))
         },
     );
     format!(
@@ -22,10 +24,9 @@ pub fn explain_profile(name: &str, text: &str) -> String {
     )
 }
 
-/// Returns the number of a profile's configurations on this machine, over loopback, and their time.
-fn here(profile: &str) -> Result<(usize, String), Usage> {
-    let plan = planned(profile, &this_host())?;
-    Ok((plan.points.len(), times(&plan)))
+/// Returns the plan of a profile on this machine, over loopback.
+fn here(profile: &str) -> Result<Plan, Usage> {
+    planned(profile, &this_host())
 }
 
 /// Returns this machine, with its loopback as the network.

@@ -57,7 +57,7 @@ pub const OTHERS: &[Words] = &[
     ),
     (
         "difference",
-        "Column of a comparison: slower, faster, perhaps slower or faster, within margin, none shown, undecided, gone or not comparable",
+        "Column of a comparison: slower, faster, perhaps slower or faster, within margin, none shown, undecided, gone, not measured or not comparable",
         "By the 95 % interval of the ratio and the margin. Perhaps slower (▽): the whole interval is on one side of 1, but not beyond the margin. Within margin: it is on one side of 1, but two runs of one machine differ as much.",
     ),
     (
@@ -83,7 +83,12 @@ pub const OTHERS: &[Words] = &[
     (
         "gone",
         "Comparison: a result of A that B lacks",
-        "It is missing or invalid in B. `check --against` fails.",
+        "It is missing or invalid in B. `check --against` fails. What B left out for its time limit is not_measured.",
+    ),
+    (
+        "not_measured",
+        "Comparison: a result of A that B left out for its time limit",
+        "It is not gone, and `check --against` does not fail. If B had planned it and no time was left for it, the check is undecided (exit status 5): it may be what became slow. What B's plan left out beforehand does not count, unless less than half of the baseline's results could be judged. To measure it, run with a longer --budget. `explain left_out` has the check of such a result.",
     ),
     (
         "smallest_detectable_slowdown",
@@ -99,7 +104,7 @@ pub const OTHERS: &[Words] = &[
     (
         "check",
         "Check: a test for one fault in a result, such as page_cache (list checks)",
-        "The command proofmark check compares a run with a baseline (--against) and with requirements (--require). Exit status 0: nothing is slower, gone or missed. 4: something is. 5: undecided.",
+        "The command proofmark check compares a run with a baseline (--against) and with requirements (--require). Exit status 0: nothing is slower, gone or missed. 4: something is. 5: undecided. A result that the run left out for its time limit is not gone (explain not_measured).",
     ),
     (
         "last_good",

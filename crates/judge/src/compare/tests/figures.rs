@@ -213,7 +213,7 @@ fn a_figure_that_one_side_has_not_is_not_compared() {
 }
 
 /// A result whose rounds have the seconds and the rates that `rounds_of` gives.
-fn uneven(rounds_of: impl Fn(usize) -> [f64; 2]) -> Measurement {
+pub(super) fn uneven(rounds_of: impl Fn(usize) -> [f64; 2]) -> Measurement {
     let mut m = rounds(flops(1), 1.0, 0.9);
     for (i, t) in m.trials.iter_mut().enumerate() {
         let [seconds, rate] = rounds_of(i);

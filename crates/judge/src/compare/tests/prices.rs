@@ -2,6 +2,7 @@
 
 use proofmark_model::Price;
 
+use super::figures::uneven as undecided;
 use super::sentence::{machine, undisturbed, uneven, wide};
 use super::*;
 
@@ -27,6 +28,21 @@ fn a_price_decides_what_the_figures_leave_open() {
     let (a, b) = (run(vec![uneven(1.0, 0)]), run(vec![uneven(0.9, 3)]));
     let c = with_prices(&a, &b, [0.1, 0.1]);
     assert!(c.sentence.ends_with("nothing is decided per unit of money."), "{}", c.sentence);
+}
+
+#[test]
+fn figures_that_contradict_their_rounds_are_undecided_per_unit_of_money_too() {
+    let steady = || undecided(|i| [0.1, 10e9 + 1e7 * i as f64]);
+    let stalled =
+        || undecided(|i| if i == 3 { [2.0, 1e9] } else { [0.1, 10.6e9 + 1e7 * i as f64] });
+    let c = with_prices(&run(vec![steady()]), &run(vec![stalled()]), [0.1, 0.1]);
+    let money = c.points[0].per_price.as_ref().unwrap();
+    assert_eq!((money.outcome, money.leaning()), (Undecided, None), "{money:?}");
+    assert!(c.sentence.ends_with("nothing is decided per unit of money."), "{}", c.sentence);
+    // Beside a subsystem that differs it is named.
+    let [slow, fast] = [1.0, 2.0].map(|factor| scaled(stream("triad", 1), factor));
+    let c = with_prices(&run(vec![steady(), slow]), &run(vec![stalled(), fast]), [0.1, 0.1]);
+    assert!(c.sentence.ends_with(", and is undecided in CPU."), "{}", c.sentence);
 }
 
 fn price(per_hour: f64) -> Price {

@@ -85,7 +85,9 @@ pub fn build(group: &Group, scale: &Scale) -> Table {
             });
         }
     }
-    for column in extra_columns(&loads) {
+    // Over time the figure itself is in that unit.
+    let is_new = |column: &ExtraColumn| column.title != scale.label();
+    for column in extra_columns(&loads).into_iter().filter(is_new) {
         let ExtraColumn { title, unit, about, why_none, value } = column;
         if group.all.iter().all(|m| value(m).is_none()) {
             continue;

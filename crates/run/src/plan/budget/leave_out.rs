@@ -9,16 +9,23 @@ use super::super::titles::{Title, titles};
 use super::quota::{QUOTA, is_limited};
 use super::{ADVICE, BUDGET};
 use crate::planned::Planned;
-use crate::registry::find;
+use crate::registry::{find, subsystem};
 use crate::schedule::least_trials;
 use crate::set_up::{self, Prepared};
 
 /// Maximum number of configurations that a message names one by one.
 const NAMED: usize = 12;
 
-/// Leaves out configurations until the rest fits into `budget_s`.
-pub(crate) fn leave_out(planned: &mut Planned, budget_s: f64) {
-    fill(planned, budget_s);
+/// Leaves out configurations until the rest fits into `most_s`, a profile's own time: the most wanted
+/// stay, and one that does not fit leaves its time to others.
+pub(crate) fn leave_out(planned: &mut Planned, most_s: f64) {
+    fill(planned, most_s, fitting);
+}
+
+/// Leaves out configurations until the rest fits into a budget. A longer one holds what a shorter one
+/// holds, and more.
+pub(in crate::plan) fn leave_out_of_budget(planned: &mut Planned, budget_s: f64) {
+    fill(planned, budget_s, entering);
 }
 
 /// Describes before the run what the time limit leaves out; `None`: nothing.
@@ -74,32 +81,34 @@ pub(super) fn least_s(plan: &Plan) -> f64 {
     fewest_s(plan) + references::seconds(plan)
 }
 
-/// Keeps the configurations that are wanted most and fit into the time, at least one. The others
-/// are left out, the most wanted first.
-pub(super) fn fill(planned: &mut Planned, budget_s: f64) {
-    if least_s(&planned.plan) <= budget_s || planned.plan.points.len() < 2 {
+/// Chooses configurations of a plan that fit into so many seconds, at least one, from all by rank.
+/// Returns the places in the order in which they are given up again, from the end.
+type Choose = fn(&Costs, by_rank: &[usize], most_s: f64) -> Vec<usize>;
+
+/// Keeps the configurations that are chosen. The others are left out, the most wanted first.
+fn fill(planned: &mut Planned, most_s: f64, choose: Choose) {
+    if least_s(&planned.plan) <= most_s || planned.plan.points.len() < 2 {
         return;
     }
     let ranks = ranks(planned);
     let mut order: Vec<usize> = (0..ranks.len()).collect();
     order.sort_by_key(|place| ranks[*place]);
-    let (mut kept, costs_s) = fitting(&planned.plan, &order, budget_s);
+    let mut chosen = choose(&Costs::new(&planned.plan), &order, most_s);
+    let kept = |chosen: &[usize]| {
+        let mut kept = vec![false; order.len()];
+        chosen.iter().for_each(|place| kept[*place] = true);
+        kept
+    };
     // Files that follow each other in the plan are estimated better there.
-    loop {
-        let mut rest = planned.plan.clone();
+    let takes_s = |chosen: &[usize]| {
+        let (mut rest, kept) = (planned.plan.clone(), kept(chosen));
         crate::planned::keep(&mut rest, |place, _| kept[place]);
-        let mut over_s = least_s(&rest) - budget_s;
-        let mut count = rest.points.len();
-        if over_s <= 0.0 || count < 2 {
-            break;
-        }
-        for place in order.iter().rev().copied() {
-            if kept[place] && over_s > 0.0 && count > 1 {
-                (kept[place], count) = (false, count - 1);
-                over_s -= costs_s[place];
-            }
-        }
+        least_s(&rest)
+    };
+    while chosen.len() > 1 && takes_s(&chosen) > most_s {
+        chosen.pop();
     }
+    let kept = kept(&chosen);
     let points = &planned.plan.points;
     let out = order.iter().filter(|place| !kept[**place]).map(|place| points[*place].clone());
     let out: Vec<Point> = out.collect();
@@ -107,33 +116,105 @@ pub(super) fn fill(planned: &mut Planned, budget_s: f64) {
     planned.plan.left_out.splice(0..0, out);
 }
 
-/// The configurations that fit, most wanted first, and their seconds. One that does not fit leaves its
-/// time to others.
-fn fitting(plan: &Plan, order: &[usize], budget_s: f64) -> (Vec<bool>, Vec<f64>) {
-    let needs = set_up::needs(plan, &find);
-    let mut tools = vec![0.0; plan.points.len()];
-    for r in plan.references.values().flatten() {
-        tools[r.point] += r.run_s * f64::from(r.runs);
-    }
-    let least = |p: &Point| find(&p.workload).map_or(0, |w| least_trials(w, &plan.policy));
-    let (mut prepared, mut left_s) = (Prepared::default(), budget_s);
-    let mut kept = vec![false; plan.points.len()];
-    let mut costs_s = vec![0.0; plan.points.len()];
-    for place in order.iter().copied() {
-        let trials_s = measured_s(plan, place, &least) + tools[place];
-        let all_s = prepared.seconds(plan, place, &needs[place]) + trials_s;
-        costs_s[place] = all_s;
-        if all_s <= left_s {
-            prepared.add(plan, place, &needs[place]);
-            left_s -= all_s;
-            kept[place] = true;
+/// The seconds of the configurations of a plan.
+struct Costs<'a> {
+    plan: &'a Plan,
+    needs: Vec<set_up::SetUp>,
+    /// Without set-up and tools.
+    own_s: Vec<f64>,
+    tools_s: Vec<f64>,
+}
+
+impl<'a> Costs<'a> {
+    fn new(plan: &'a Plan) -> Self {
+        let least = |p: &Point| find(&p.workload).map_or(0, |w| least_trials(w, &plan.policy));
+        let places = 0..plan.points.len();
+        let own_s: Vec<f64> = places.map(|place| measured_s(plan, place, &least)).collect();
+        let mut tools_s = vec![0.0; own_s.len()];
+        for r in plan.references.values().flatten() {
+            tools_s[r.point] += r.run_s * f64::from(r.runs);
         }
+        Self { plan, needs: set_up::needs(plan, &find), own_s, tools_s }
     }
+
+    /// Seconds of a configuration with its tools, where others have prepared some of its data.
+    fn seconds(&self, place: usize, prepared: &Prepared) -> f64 {
+        self.alone(place, prepared) + self.tools_s[place]
+    }
+
+    /// The same without tools.
+    fn alone(&self, place: usize, prepared: &Prepared) -> f64 {
+        prepared.seconds(self.plan, place, &self.needs[place]) + self.own_s[place]
+    }
+
+    fn add(&self, place: usize, prepared: &mut Prepared) {
+        prepared.add(self.plan, place, &self.needs[place]);
+    }
+}
+
+/// The configurations that fit, most wanted first. One that does not fit leaves its time to others.
+fn fitting(costs: &Costs, by_rank: &[usize], most_s: f64) -> Vec<usize> {
+    let (mut prepared, mut left_s) = (Prepared::default(), most_s);
+    let mut fits = |place: &usize| {
+        let all_s = costs.seconds(*place, &prepared);
+        let fits = all_s <= left_s;
+        if fits {
+            costs.add(*place, &mut prepared);
+            left_s -= all_s;
+        }
+        fits
+    };
+    let fitting: Vec<usize> = by_rank.iter().copied().filter(|place| fits(place)).collect();
     // A run has a result, however long it takes.
-    if !kept.contains(&true) {
-        kept[order[0]] = true;
+    if fitting.is_empty() { by_rank[..1].to_vec() } else { fitting }
+}
+
+/// Largest part of all so far that one configuration takes when it enters, unless it is modest.
+const PART: f64 = 1.0 / 3.0;
+
+/// The same of the most wanted one of each subsystem.
+const MAIN_PART: f64 = 0.75;
+
+/// A modest configuration takes at most so many times what the first quartile of all takes.
+const MODEST: f64 = 2.0;
+
+/// The configurations that fit, in the order in which they enter a plan as its time grows. That order
+/// does not depend on the time, so a longer time holds what a shorter one holds. The most wanted
+/// enters next. A long one waits until the others take long enough: no budget holds it alone. Tools, of
+/// which a budget takes a part, do not change the order.
+fn entering(costs: &Costs, by_rank: &[usize], budget_s: f64) -> Vec<usize> {
+    let mut prepared = Prepared::default();
+    let mut each_s: Vec<f64> = by_rank.iter().map(|p| costs.alone(*p, &prepared)).collect();
+    each_s.sort_by(f64::total_cmp);
+    let modest_s = MODEST * each_s[(each_s.len() - 1) / 4];
+    let of = |place: usize| subsystem(&costs.plan.points[place].workload);
+    let main = |place: usize| by_rank.iter().find(|other| of(**other) == of(place));
+    let part = |place: usize| if main(place) == Some(&place) { MAIN_PART } else { PART };
+    let (mut waiting, mut entered) = (by_rank.to_vec(), Vec::new());
+    // Without and with tools.
+    let [mut alone_s, mut taken_s] = [0.0; 2];
+    while !waiting.is_empty() {
+        let cost_s = |place: &usize| costs.alone(*place, &prepared);
+        let enters = |place: &usize| {
+            let seconds = cost_s(place);
+            seconds <= modest_s.max(part(*place) * (alone_s + seconds))
+        };
+        let shortest = || {
+            let all = waiting.iter().map(cost_s).enumerate();
+            all.min_by(|a, b| a.1.total_cmp(&b.1)).map_or(0, |(at, _)| at)
+        };
+        let next = waiting.iter().position(enters).unwrap_or_else(shortest);
+        alone_s += cost_s(&waiting[next]);
+        taken_s += costs.seconds(waiting[next], &prepared);
+        // A run has a result, however long it takes.
+        if taken_s > budget_s && !entered.is_empty() {
+            break;
+        }
+        let place = waiting.remove(next);
+        costs.add(place, &mut prepared);
+        entered.push(place);
     }
-    (kept, costs_s)
+    entered
 }
 
 /// Names the configurations at these places of a plan, or where they are many, counts them by

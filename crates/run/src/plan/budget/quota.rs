@@ -17,9 +17,10 @@ pub(super) const FINDING: (&str, &str, &str) = (
 );
 pub(super) const QUOTA: &str = "plan.quota";
 
-/// Makes rounds as short as the quota's periods allow, if rounds of five periods exceed the budget.
-pub(crate) fn shorten_rounds(planned: &mut Planned) {
-    let fits = fits(&planned.plan);
+/// Makes rounds as short as the quota's periods allow, if rounds of five periods take longer than
+/// `most_s`.
+pub(crate) fn shorten_rounds(planned: &mut Planned, most_s: f64) {
+    let fits = fewest_s(&planned.plan) <= most_s;
     if let Some(rounds) = planned.plan.policy.quota.as_mut().filter(|_| !fits) {
         rounds.periods = CpuQuota::MIN_PERIODS as u32;
     }
@@ -30,10 +31,6 @@ pub(super) fn describe(plan: &Plan, asked: &Plan) -> Option<String> {
     let [now, before] = [plan, asked].map(|plan| plan.policy.quota.map(|rounds| rounds.periods));
     let (now, before) = now.zip(before).filter(|(now, before)| now < before)?;
     Some(format!("rounds of {now} instead of {before} periods of the CPU quota"))
-}
-
-fn fits(plan: &Plan) -> bool {
-    plan.policy.budget_s.is_none_or(|budget_s| fewest_s(plan) <= budget_s)
 }
 
 /// True if the quota limits a configuration of the plan.
@@ -77,7 +74,7 @@ mod tests {
 
     fn fitted(quota: Option<QuotaRounds>, budget_s: f64) -> Planned {
         let mut planned = planned(quota, budget_s);
-        shorten_rounds(&mut planned);
+        shorten_rounds(&mut planned, budget_s);
         leave_out(&mut planned, budget_s);
         planned
     }
@@ -99,7 +96,7 @@ mod tests {
         // A fixed number of rounds is kept, too.
         let mut screen = planned(quota(0.5, 0.1), 13.0);
         (screen.plan.policy.min_trials, screen.plan.policy.max_trials) = (8, 8);
-        shorten_rounds(&mut screen);
+        shorten_rounds(&mut screen, 13.0);
         leave_out(&mut screen, 13.0);
         assert_eq!(screen.plan.points.len(), 3);
         // A quota that leaves the threads all they can use.
