@@ -41,14 +41,18 @@ impl Weight {
         if by > self.tolerance { Severity::Suspect } else { Severity::Note }
     }
 
+    /// The share that changes the figure: of all trials for delivered, else without the worst tenth.
+    pub(super) fn counted(self, share: &Share) -> f64 {
+        if self.sums { share.all } else { share.usual }
+    }
+
     /// The severity of taken time, as a share of all; `None` up to `seen`, the noise of the
     /// account.
     pub(super) fn taken(self, share: &Share, seen: f64) -> Option<Severity> {
         let severity = share.severity(seen)?;
         Some(match severity {
-            _ if self.sums => self.change(share.all),
-            Severity::Suspect if !self.removed => self.change(share.usual),
-            _ => Severity::Note,
+            weaker if !self.sums && (self.removed || weaker != Severity::Suspect) => Severity::Note,
+            _ => self.change(self.counted(share)),
         })
     }
 
