@@ -17,7 +17,7 @@ use proofmark_model::{
 
 use crate::capacity::Capacity;
 use crate::execution::Execution;
-use crate::memory::{cache_at, from_memory};
+use crate::memory::{cache_at, from_memory, touched_bytes};
 use crate::statistics::gain;
 use crate::{Context, ceilings};
 
@@ -80,7 +80,13 @@ fn near_the_ceiling(ctx: &Context, m: &Measurement) -> Result<Bottleneck, String
     };
     let share = format!("{} of the ceiling", format_percent(efficiency));
     if efficiency < NEAR {
-        return Err(format!("{share}; no check found the bottleneck"));
+        return Err(match may_translate(ctx, m) {
+            true => format!(
+                "{share}; address translation may take the rest: a guest's huge pages may \
+                             not be huge on the host, which nothing here shows"
+            ),
+            false => format!("{share}; no check found the bottleneck"),
+        });
     }
     let capacity = Capacity::derive(ctx.host, m)?;
     let rule = ceilings::find(&ceiling.id).ok_or_else(|| {
@@ -93,6 +99,17 @@ fn near_the_ceiling(ctx: &Context, m: &Measurement) -> Result<Bottleneck, String
         bottleneck.evidence += &format!("; interrupts took {lost} of the threads' time");
     }
     Ok(bottleneck)
+}
+
+/// Bytes that 64 base pages of 4 KiB hold: as many as the first level of a TLB translates at least.
+const TRANSLATED: u64 = 64 << 12;
+
+/// Returns true if loads that depend on each other may wait for a TLB below its first level. A
+/// guest does not see the size of its host's pages, and a TLB holds the smaller of both.
+fn may_translate(ctx: &Context, m: &Measurement) -> bool {
+    let waits = m.unit == Unit::Second && ctx.work(m).pace == Pace::Memory;
+    let large = touched_bytes(ctx, m).is_some_and(|bytes| bytes > TRANSLATED);
+    waits && large && ctx.host.is_virtual() != Some(false)
 }
 
 /// Share of the threads' time that interrupts took; `None` where nothing observed it.
@@ -252,7 +269,13 @@ mod tests {
             expect_bottleneck(&bare(whole), clock(4.1e9), &[], "^clock$ ... reported boost");
         }
         let slow = latency(32 << 10, 5e-9);
-        expect_bottleneck(&host_with_caches(), slow, &[], "^none$ ... 25.0 %");
+        expect_bottleneck(&host_with_caches(), slow, &[], "^none$ ... 25.0 % ... no check found");
+        // 128 base pages are more than the first level of the TLB holds.
+        let translated = || latency(512 << 10, 6e-9);
+        let hidden = "^none$ ... of the ceiling ... may not be huge on the host";
+        expect_bottleneck(&host_with_caches(), translated(), &[], hidden);
+        let own = bare(host_with_caches());
+        expect_bottleneck(&own, translated(), &[], "^none$ ... no check found the bottleneck");
     }
 
     #[test]

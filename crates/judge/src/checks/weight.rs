@@ -29,6 +29,13 @@ pub(super) struct Weight {
     holds: bool,
 }
 
+/// The largest share of the figure that anything can have cost: what it lacks of its ceiling, with
+/// the ceiling's uncertainty; 1 without a ceiling.
+pub(super) fn most_lost(m: &Measurement) -> f64 {
+    let reached = m.efficiency.zip(m.ceiling.as_ref());
+    reached.map_or(1.0, |(e, c)| (1.0 - e / (1.0 + c.uncertainty)).clamp(0.0, 1.0))
+}
+
 impl Weight {
     pub(super) fn derive(m: &Measurement) -> Self {
         let sums = m.summary.as_ref().is_some_and(|s| s.headline == FigureKind::Delivered);
