@@ -223,11 +223,11 @@ mod tests {
         // Every n-th solve takes twice its time.
         let slowed = |nth: usize| {
             let m = linpack(1000, 1);
-            let value = |i: usize| 0.9 * 64e9 * if i % nth == 0 { 0.5 } else { 1.0 };
+            let value = |i: usize| 0.9 * 64e9 * if i.is_multiple_of(nth) { 0.5 } else { 1.0 };
             let m = with_values(m, &(0..10).map(value).collect::<Vec<_>>());
             let m = each(m, |_, t| (t.work, t.seconds) = (5.76e9, 5.76e9 / t.value));
             let mut m = each_condition(m, |i, c| {
-                c.issue_width = Some(if i % nth == 0 { 3.5 } else { 7.0 });
+                c.issue_width = Some(if i.is_multiple_of(nth) { 3.5 } else { 7.0 });
             });
             let (work, seconds) =
                 m.trials.iter().fold((0.0, 0.0), |s, t| (s.0 + t.work, s.1 + t.seconds));

@@ -274,7 +274,7 @@ mod tests {
     #[test]
     fn the_median_trial_is_named_where_it_is_meant() {
         let solves = |fast: f64, slow: f64| {
-            let value = |i: usize| 128e9 * if i % 5 == 0 { slow } else { fast };
+            let value = |i: usize| 128e9 * if i.is_multiple_of(5) { slow } else { fast };
             let m = with_values(linpack(5000, 2), &(0..10).map(value).collect::<Vec<_>>());
             each(m, |_, t| (t.work, t.seconds) = (1e10, 1e10 / t.value))
         };
