@@ -142,6 +142,7 @@ impl TrialLatencies {
             p90: ci95(0.9, latency.p90),
             p99: ci95(0.99, latency.p99),
             p999: ci95(0.999, latency.p999),
+            trials: self.len() as u64,
         };
         Some(Latency { ci95, ..latency })
     }
@@ -288,12 +289,13 @@ mod tests {
         assert_eq!(all.len(), 6, "an empty one is no trial");
         all.truncate(5);
         let five = all.summary().unwrap();
-        assert_eq!((five.ci95, five.count), (PercentileIntervals::default(), 5 * 4999));
+        let without = |trials| PercentileIntervals { trials, ..PercentileIntervals::default() };
+        assert_eq!((five.ci95, five.count), (without(5), 5 * 4999));
         let mut long = trials(9);
         let before = long.summary().unwrap();
         long.join();
         let joined = long.summary().unwrap();
-        assert_eq!((long.len(), joined.ci95), (1, PercentileIntervals::default()));
+        assert_eq!((long.len(), joined.ci95), (1, without(1)));
         assert_eq!(joined.buckets, before.buckets);
     }
 

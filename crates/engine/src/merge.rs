@@ -124,8 +124,8 @@ fn file(a: Option<FileState>, b: Option<FileState>, times: [f64; 2]) -> Option<F
     }
 }
 
-/// The traffic of both trials, as both ends report it. The state of the connections is the later
-/// one.
+/// The traffic of both trials, as both ends report it. The state of the connections and the copy
+/// rate are the later ones.
 fn network(a: Option<NetworkTraffic>, b: Option<NetworkTraffic>) -> Option<NetworkTraffic> {
     let (Some(a), Some(b)) = (&a, &b) else { return b.or(a) };
     Some(NetworkTraffic {
@@ -134,6 +134,7 @@ fn network(a: Option<NetworkTraffic>, b: Option<NetworkTraffic>) -> Option<Netwo
         datagrams: both(a.datagrams, b.datagrams, datagrams),
         streams: b.streams.clone(),
         ways_s: both(a.ways_s, b.ways_s, |a, b| [a[0] + b[0], a[1] + b[1]]),
+        copy_bytes_per_s: b.copy_bytes_per_s.or(a.copy_bytes_per_s),
         client: end(&a.client, &b.client),
         server: end(&a.server, &b.server),
     })

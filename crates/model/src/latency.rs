@@ -49,13 +49,18 @@ pub struct PercentileIntervals {
     pub p99: Option<[f64; 2]>,
     /// Of the 99.9th percentile.
     pub p999: Option<[f64; 2]>,
+    /// Trials with operations, whose differences make the intervals; 0 for a tool's output and in
+    /// files before 0.3.0.
+    pub trials: u64,
 }
 
 impl Latency {
     /// Returns true if the trials differ so much that the interval of the 99th percentile has no
-    /// end. Where there are too few trials, the median has no interval either.
+    /// end, although there are enough of them.
     pub fn p99_is_unbounded(&self) -> bool {
-        self.p99.is_some() && self.ci95.p99.is_none() && self.ci95.p50.is_some()
+        // Files of earlier versions have no number of trials; the median's interval needs as many.
+        let enough = self.ci95.trials >= PERCENTILE_TRIALS as u64 || self.ci95.p50.is_some();
+        enough && self.p99.is_some() && self.ci95.p99.is_none()
     }
 
     /// Returns half the width of the interval of the 99th percentile, as a share of it.

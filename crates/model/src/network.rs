@@ -27,8 +27,8 @@ pub struct Network {
     pub interface: Probe<Interface>,
     /// The server's interface, where it reports one.
     pub server_interface: Option<Interface>,
-    /// Bytes per second that one CPU of this machine copies within its own cache, as measured. A
-    /// loopback cannot be faster, since each end copies each byte.
+    /// Bytes per second that one CPU of this machine copies within its own cache, as measured when
+    /// the server started. A loopback cannot be faster, since each end copies each byte.
     pub copy_bytes_per_s: Option<f64>,
 }
 
@@ -114,6 +114,10 @@ pub struct NetworkTraffic {
     /// from there. It lasts from the first start of its connections to their last end.
     #[serde(default)]
     pub ways_s: Option<[f64; 2]>,
+    /// Bytes per second that one CPU copied within its own cache right before the trial; null unless
+    /// the trial is a stream over loopback.
+    #[serde(default)]
+    pub copy_bytes_per_s: Option<f64>,
     /// Counters of this end's system during the trial.
     pub client: EndTraffic,
     /// Counters of the server's system during the trial.

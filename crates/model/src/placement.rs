@@ -217,7 +217,12 @@ impl CpuPlacements {
 impl CpuPlacement {
     /// Returns true if it is a known place of the CPUs, and one place.
     pub fn is_known(&self) -> bool {
-        self.round_trip_s.is_some() || self.name == SMT_SIBLINGS
+        self.round_trip_s.is_some() || self.are_siblings()
+    }
+
+    /// Returns true if the CPUs were hardware threads of one core.
+    pub fn are_siblings(&self) -> bool {
+        self.name == SMT_SIBLINGS
     }
 
     /// Returns true if it is the same in two runs, within the spread of measured distances.

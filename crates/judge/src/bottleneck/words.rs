@@ -17,6 +17,11 @@ pub const WORDS: &[(&str, &str)] = &[
         "A core waits for memory with as many cache lines requested as it can.",
     ),
     ("memory bus", "The memory channels carry as much as they can."),
+    (
+        "path to memory",
+        "More threads gain nothing, on cores of their own: they share a full part of the path, such as \
+         the memory channels, the link of a group of cores, or a limit of the hypervisor.",
+    ),
     ("queue depth", "More I/Os in flight reach a higher rate."),
     ("threads", "More threads reach a higher rate."),
     ("device", "More I/Os in flight or more threads gain nothing: the disk is the limit."),

@@ -3,12 +3,13 @@
 use std::collections::BTreeSet;
 
 use proofmark_model::{
-    Bottleneck, Ceiling, Measurement, Provenance, Unit, ceiling_id, format_quantity,
+    Bottleneck, Ceiling, Measurement, Network, Provenance, Unit, ceiling_id, format_quantity,
 };
 
 use super::CeilingRule;
 use super::parts::{Formula, input, input_of};
 use crate::network::{network_of_stream, over_loopback};
+use crate::statistics::median;
 use crate::threads::threads_here;
 use crate::words::counted;
 use crate::{Capacity, Context};
@@ -23,10 +24,11 @@ pub(super) static RULE: CeilingRule = CeilingRule {
     title: "Copying over loopback",
     about: "The sending CPU copies each byte into the kernel, and the receiving CPU copies it out. \
          So the ceiling is copy rate x CPUs / 2. The copy rate is that of one CPU within its own \
-         cache, measured in this run. The CPUs are those that copy at the same time, at most the \
+         cache: the median of the start and of each trial. The CPUs are those that copy at the same time, at most the \
          threads of both ends. It applies to TCP and UDP. It is an upper bound, since the cost of \
          the protocol and of the path between two cores is not included. Uncertainty: 10 %, since \
-         the kernel uses its own copy loop. It is a ceiling of loopback, not of a network.",
+         the kernel uses its own copy loop, and the range of the copy rates: they change with the \
+         placement of virtual CPUs and with load. It is a ceiling of loopback, not of a network.",
     derive,
     bound: derive,
     bottleneck,
@@ -37,8 +39,10 @@ fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
     if !over_loopback(m) {
         return Err("the packets leave this machine".to_owned());
     }
-    let copy =
-        network.copy_bytes_per_s.ok_or("the copy rate of this machine's CPUs was not measured")?;
+    let rates = copy_rates(ctx, m, network);
+    let copy = median(&rates).ok_or("the copy rate of this machine's CPUs was not measured")?;
+    let [low, high] = [f64::min, f64::max].map(|end| rates.iter().copied().fold(copy, end));
+    let spread = (high / copy).max(copy / low);
     let client = ctx.host.limits.usable_cpus.iter();
     let cpus = client.chain(&network.server.cpus).collect::<BTreeSet<_>>().len() as u64;
     let threads = threads_here(m);
@@ -46,13 +50,31 @@ fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
     let note =
         format!("{} of both ends on {}", counted(threads, "thread"), counted(cpus, "usable CPU"));
     let value = copy * 8.0 * copying as f64 / COPIES;
+    let seen = match rates.len() {
+        1 => String::new(),
+        n => {
+            let [low, high] = [low, high].map(|rate| format!("{:.1}", rate / 1e9));
+            format!(": median of {n}, {low} to {high} GB/s by placement and load")
+        }
+    };
+    let seen = format!("one CPU, in its own cache{seen}");
     let inputs = vec![
-        input("copy_rate", copy, "B/s", Provenance::Measured, "one CPU, in its own cache"),
+        input("copy_rate", copy, "B/s", Provenance::Measured, seen),
         input("cpus", copying as f64, "", Provenance::Reported, note),
         input("copies", COPIES, "", Provenance::Assumed, "one at each end"),
     ];
     let text = "copy_rate x 8 x cpus / copies".to_owned();
-    Ok(RULE.ceiling(m, Formula { value, text, inputs }, OTHER_LOOP))
+    let uncertainty = (1.0 + OTHER_LOOP) * spread - 1.0;
+    Ok(RULE.ceiling(m, Formula { value, text, inputs }, uncertainty))
+}
+
+/// The copy rates as the server started, and before each trial over loopback of the run. A
+/// hypervisor moves virtual CPUs, and a busy sibling or another clock changes the rate too.
+fn copy_rates(ctx: &Context, m: &Measurement, network: &Network) -> Vec<f64> {
+    let others = ctx.others.iter().filter(|o| !std::ptr::eq(*o, m));
+    let trials = others.flat_map(|o| &o.trials).chain(&m.trials);
+    let rates = trials.filter_map(|t| t.network.as_ref()?.copy_bytes_per_s);
+    rates.chain(network.copy_bytes_per_s).filter(|r| r.is_finite() && *r > 0.0).collect()
 }
 
 fn bottleneck(ceiling: &Ceiling, _: &Capacity, share: &str) -> Bottleneck {
@@ -93,6 +115,36 @@ mod tests {
         ]);
         let unknown = with_network("loopback", |n| n.copy_bytes_per_s = None);
         RULE.on(&unknown, &[]).expect([("unknown", streams(1), Err("not measured"))]);
+    }
+
+    /// Recorded on a guest: 117 to 168 GB/s, by vCPU placement and load.
+    #[test]
+    fn its_uncertainty_covers_the_copy_rates_of_the_run() {
+        let host = with_network("loopback", |n| n.copy_bytes_per_s = Some(140e9));
+        let rates = [117e9, 130e9, 140e9, 150e9, 168e9];
+        let of = |rates: &[f64]| {
+            let m = each(tcp(1, "loopback"), |i, t| {
+                t.network.as_mut().unwrap().copy_bytes_per_s = Some(rates[i % rates.len()]);
+            });
+            let ceiling = RULE.on(&host, &[]).derive(&m).unwrap();
+            (ceiling.value, ceiling.uncertainty, ceiling.inputs[0].note.clone())
+        };
+        let (value, uncertainty, note) = of(&rates);
+        assert_eq!(value, 140e9 * 8.0);
+        assert!((uncertainty - 0.32).abs() < 1e-9, "{uncertainty}");
+        let says =
+            "one CPU, in its own cache: median of 11, 117.0 to 168.0 GB/s by placement and load";
+        assert_eq!(note, says);
+        let (_, steady, _) = of(&[140e9]);
+        assert!((steady - OTHER_LOOP).abs() < 1e-9, "{steady}");
+        // Those of the run's other results count, too.
+        let other = each(tcp(8, "loopback"), |_, t| {
+            t.network.as_mut().unwrap().copy_bytes_per_s = Some(168e9);
+        });
+        let m = tcp(1, "loopback");
+        let ceiling = RULE.on(&host, &[other]).derive(&m).unwrap();
+        assert_eq!(ceiling.value, 168e9 * 8.0);
+        assert!(ceiling.uncertainty > 0.15, "{}", ceiling.uncertainty);
     }
 
     #[test]

@@ -4,9 +4,7 @@
 //! Between slices each thread runs a loop of NOPs: alone it gets every issue slot, with a busy
 //! sibling about half. No counter of the system shows that if the sibling belongs to another guest.
 
-use proofmark_model::{
-    Cut, Finding, Isa, Measurement, Property, Trial, is_alone, key, median, widest,
-};
+use proofmark_model::{Cut, Finding, Isa, Measurement, Property, Trial, is_alone, key, widest};
 
 use super::core_shared::missing_by_design;
 use super::weight::Weight;
@@ -36,8 +34,9 @@ pub(super) static CHECK: Check = Check {
          without AVX-512. Attainable of CPU loads leaves shared rounds out; they are a note. If \
          most rounds of a load that fills the execution ports were shared, the others may have \
          been too. The check then weighs the distance to the ceiling, from 3 % on. If all rounds \
-         of another CPU load were shared, or the median solve, it weighs the missing issue slots, \
-         at most that distance. For clocks and memory loads the cost is unknown: a note. The check \
+         of another CPU load were shared, it weighs the missing issue slots, at most that \
+         distance. Of solves and products it weighs those of all of them by their time, at most \
+         what all lack of the fastest one on cores of its own. For clocks and memory loads the cost is unknown: a note. The check \
          is silent if there are more threads than cores. Use a host with dedicated cores, or treat \
          the rate as that of shared cores.",
     examine: Examine::Ours(examine),
@@ -109,14 +108,25 @@ fn cost_at_most(
     let missing = match ctx.work(m).cut() {
         Cut::Core if let Some(missing) = by_design => missing,
         Cut::Core if shared == all && !is_clock => 1.0 - here / usual,
-        // The figure of a complete solve is that of its median trial.
-        Cut::Whole => {
-            let middle = median(&widths.iter().map(|(width, _)| *width).collect::<Vec<_>>())?;
-            if is_alone(middle, free) { 0.0 } else { 1.0 - middle / usual }
-        }
+        Cut::Whole => lost_by_solves(m, usual, free),
         _ => 0.0,
     };
     Some(m.efficiency.map_or(missing, |e| missing.min(1.0 - e)))
+}
+
+/// The largest share of the time of all complete solves that busy siblings can have cost. Delivered
+/// counts each solve: its missing issue slots by its time, at most what all lack of the fastest
+/// solve on cores of its own.
+fn lost_by_solves(m: &Measurement, usual: f64, free: f64) -> f64 {
+    let seen = || m.trials.iter().filter_map(|t| Some((t, t.conditions.issue_width?)));
+    let shared = seen().filter(|(_, width)| !is_alone(*width, free));
+    let lost: f64 = shared.map(|(t, width)| t.seconds * (1.0 - width / usual)).sum();
+    let seconds: f64 = seen().map(|(t, _)| t.seconds).sum();
+    let alone = seen().filter(|(_, width)| is_alone(*width, free));
+    let fastest = alone.map(|(t, _)| t.value).reduce(f64::max);
+    let delivered = m.summary.as_ref().map(|s| s.value());
+    let shown = delivered.zip(fastest).map(|(delivered, fastest)| 1.0 - delivered / fastest);
+    (lost / seconds).min(shown.unwrap_or(1.0)).max(0.0)
 }
 
 /// Instructions issued per cycle in each round or complete solve, and true if its threads were on
@@ -202,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn solves_on_shared_cores_are_named_and_weighed_by_the_median() {
+    fn solves_on_shared_cores_are_named_and_weighed_by_what_all_solves_lost() {
         let free = [with_widths(at(1, 0.99), &[7.0])];
         let with = |share: f64, widths: &'static [f64]| {
             let m = linpack(1000, 1);
@@ -210,11 +220,28 @@ mod tests {
             let m = with_values(m, &around(value));
             each_condition(m, move |i, c| c.issue_width = Some(widths[i % widths.len()]))
         };
+        // Every n-th solve takes twice its time.
+        let slowed = |nth: usize| {
+            let m = linpack(1000, 1);
+            let value = |i: usize| 0.9 * 64e9 * if i.is_multiple_of(nth) { 0.5 } else { 1.0 };
+            let m = with_values(m, &(0..10).map(value).collect::<Vec<_>>());
+            let m = each(m, |_, t| (t.work, t.seconds) = (5.76e9, 5.76e9 / t.value));
+            let mut m = each_condition(m, |i, c| {
+                c.issue_width = Some(if i.is_multiple_of(nth) { 3.5 } else { 7.0 });
+            });
+            let (work, seconds) =
+                m.trials.iter().fold((0.0, 0.0), |s, t| (s.0 + t.work, s.1 + t.seconds));
+            m.summary.as_mut().unwrap().delivered.value = Some(work / seconds);
+            m
+        };
         CHECK.on(&host(), &free).expect([
             ("alone", with(0.9, &[7.0, 6.7]), SILENT),
-            ("one of three", with(0.9, &[3.9, 6.7, 6.7]), NOTE),
+            ("one of three, as fast as the others", with(0.9, &[3.9, 6.7, 6.7]), NOTE),
             ("all", with(0.5, &[3.9]), SUSPECT),
-            ("most", with(0.5, &[3.9, 3.9, 7.0]), SUSPECT),
+            ("most, as fast as the others", with(0.5, &[3.9, 3.9, 7.0]), NOTE),
+            // Delivered is all work over all time: each slow solve is in it.
+            ("one of five, half as fast", slowed(5), suspect("in 2 of 10 ... at most 16.7 %$")),
+            ("one of ten", slowed(10), suspect("in 1 of 10 ... at most 9.1 %$")),
             ("unknown", linpack(1000, 1), SILENT),
         ]);
         let found = judged(&host(), with(0.5, &[3.5]), &free).findings;

@@ -228,7 +228,7 @@ fn took(ctx: &Context, m: &Measurement, capacity: &Capacity) -> Option<Finding> 
     let severity = weighed(ctx, m, (&share, threshold), of_trial)?;
     // If threads wait for each other, all of them lose the time that one loses.
     let together = !weight.removed() && ctx.work(m).cut() != Cut::Single;
-    let severity = match together && share.usual * cpus > OF_ONE_CPU {
+    let severity = match together && weight.counted(&share) * cpus > OF_ONE_CPU {
         true => Severity::Suspect,
         false => severity,
     };

@@ -5,21 +5,22 @@ use std::collections::BTreeSet;
 use proofmark_model::{Finding, Measurement, Severity, Trial, agree, check_id};
 
 use super::{Check, Class, Examine};
-use crate::Context;
 use crate::words::counted;
+use crate::{Context, from_windows};
 
-/// Largest share of the trials that leaves the median of the others as it is.
+/// Largest share of the trials whose figures leave the median of all as it is. Of a delivered
+/// figure, to which each trial adds, the largest share of the time.
 const FEW: f64 = 0.1;
 
 pub(super) static CPUS_LOST: Check = Check {
     id: check_id::CPUS_LOST,
-    class: Class::claim("the other trials had all CPUs, and their median hardly changes"),
+    class: Class::claim("the other trials had all CPUs, and the figure is mostly theirs"),
     title: "CPUs lost during the run",
     about: "Reads before and after each trial on which CPU each thread is, and which CPUs the \
          process may use. A CPU that went offline, or was taken from the cpuset or the affinity \
          mask, leaves its thread on a CPU that another one has: the result is not that of as many \
-         CPUs as it names. Invalid if that happened in more than a tenth of the trials, else \
-         suspect; suspect for a disk or a network, whose threads are not pinned. Keep the run's \
+         CPUs as it names. Invalid if that happened in more than a tenth of the trials (of a \
+         delivered figure, of their time), else suspect; suspect for a disk or a network, whose threads are not pinned. Keep the run's \
          CPUs online and in its cpuset, then run again.",
     examine: Examine::Ours(cpus_lost),
 };
@@ -61,13 +62,22 @@ fn cpus_lost(_: &Context, m: &Measurement) -> Option<Finding> {
     };
     let message =
         format!("{what} in {} of {}{together}", affected.len(), counted(m.trials.len(), "trial"),);
-    let share = affected.len() as f64 / m.trials.len() as f64;
+    let share = match from_windows(m) {
+        true => affected.len() as f64 / m.trials.len() as f64,
+        false => seconds(affected.iter().copied()) / seconds(&m.trials),
+    };
     let pinned = m.trials.iter().any(|t| t.conditions.migrations.is_some());
-    let severity = if pinned && share > FEW { Severity::Invalid } else { Severity::Suspect };
+    // Sums of seconds are rounded.
+    let severity =
+        if pinned && share > FEW * (1.0 + 1e-9) { Severity::Invalid } else { Severity::Suspect };
     let advice = "keep the run's CPUs online and in its cpuset (CPU hotplug, container manager), then \
                   run again";
     let finding = CPUS_LOST.finding(severity, message, advice);
     Some(finding.with("trials_affected", affected.len()).with("trials", m.trials.len()))
+}
+
+fn seconds<'a>(trials: impl IntoIterator<Item = &'a Trial>) -> f64 {
+    trials.into_iter().map(|t| t.seconds).sum()
 }
 
 #[cfg(test)]
@@ -99,6 +109,12 @@ mod tests {
             ("one of ten", without_a_cpu(flops(2), 1, true), SUSPECT),
             ("not reported", flops(2), SILENT),
         ]);
+        // A solve on one of two CPUs takes twice the time: 2 of 11 parts of all.
+        let slow = each(without_a_cpu(linpack(5000, 2), 1, true), |i, t| {
+            let slower = if i == 0 { 2.0 } else { 1.0 };
+            (t.seconds, t.value) = (t.seconds * slower, t.value / slower);
+        });
+        CPUS_LOST.expect([("a solve of ten, twice as long", slow, INVALID)]);
         let away =
             |m| each(m, |_, t| t.ran_on = Some(RanOn::from_process(&[0, 1], [&[0, 1], &[1]])));
         CPUS_LOST.expect([(

@@ -90,6 +90,13 @@ mod tests {
         m
     }
 
+    /// A result of that many trials, which differ so much that no percentile has an interval.
+    fn all_endless(trials: u64) -> Measurement {
+        let mut m = endless(false);
+        m.latency.as_mut().unwrap().ci95.trials = trials;
+        m
+    }
+
     #[test]
     fn a_wide_interval_and_each_cause_of_delays_mark_p99() {
         let mut few = with_ci95(fsync(1), [0.3, 4.0]);
@@ -99,6 +106,8 @@ mod tests {
             ("narrow", with_ci95(rand_read(32), [0.8, 1.25]), SILENT),
             ("without an end", endless(true), note("the trials differ too much ... upper end$")),
             ("of too few trials", endless(false), SILENT),
+            ("not even of the median", all_endless(12), note("the trials differ too much")),
+            ("nor of too few", all_endless(5), SILENT),
             ("too few operations", few, SILENT),
             ("no times", flops(2), SILENT),
         ]);

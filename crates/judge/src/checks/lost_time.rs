@@ -19,8 +19,9 @@ pub(super) static STOPPED: Check = Check {
          For loads in slices it counts in trials in which the process was continued after a stop \
          (SIGCONT). For complete solves it is that of the thread that lost least, in any trial. \
          For disk and network loads, also at the server, an extra thread sleeps 20 ms at a time \
-         and was woken later than a busy CPU, steal or a quota explains. More than 1 % is a note; it is \
-         weighed without the worst tenth of the trials. Causes: a debugger, a job scheduler, \
+         and was woken later than a busy CPU, steal or a quota explains. More than 1 % is a note. The \
+         worst tenth of the trials is left out, unless the figure is delivered, of which all \
+         count. Causes: a debugger, a job scheduler, \
          Ctrl-Z, a frozen cgroup, or a paused guest. Find the cause, then run again.",
     examine: Examine::Ours(stopped),
 };
@@ -57,7 +58,8 @@ pub(super) static UNACCOUNTED: Check = Check {
     title: "Lost time that nothing accounts for",
     about: "Applies to loads in slices. The check compares the time that the threads were neither \
          on a CPU nor waiting for one, although no signal stopped them, with their wall time. More \
-         than 1 % is a note; it is weighed without the worst tenth of the trials. Causes: a frozen \
+         than 1 % is a note. The worst tenth of the trials is left out, unless the figure is \
+         delivered, of which all count. Causes: a frozen \
          cgroup (freezer), a CPU quota that cannot be read, a hypervisor that takes time without \
          reporting it, or a load that sleeps. Ask who controls the machine, or use another.",
     examine: Examine::Ours(unaccounted),
@@ -126,6 +128,19 @@ mod tests {
             ("no account", flops(1), SILENT),
             ("ticks of steal", with(stolen), SILENT),
         ]);
+    }
+
+    #[test]
+    fn each_trial_of_a_delivered_figure_is_weighed() {
+        // A guest that was paused once.
+        let paused = |m| {
+            each(m, |i, t| {
+                t.conditions.stopped_s = Some(if i == 3 { 4.0 * t.seconds } else { 0.0 })
+            })
+        };
+        STOPPED.expect([("a disk", paused(rand_read(1)), SUSPECT)]);
+        let about = [STOPPED.about, UNACCOUNTED.about];
+        assert!(about.iter().all(|text| text.contains("unless the figure is delivered")));
     }
 
     #[test]

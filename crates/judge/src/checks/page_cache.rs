@@ -2,7 +2,7 @@
 //!
 //! Each trial records the device's own counters, so a rate that memory served is recognised.
 
-use proofmark_model::{FileState, Finding, Host, Measurement, Trial, check_id};
+use proofmark_model::{Finding, Host, Measurement, Trial, check_id};
 
 use super::test_file::{INCOMPRESSIBLE, ROUNDING};
 use super::{Check, Class, Examine, percent, size};
@@ -59,16 +59,28 @@ impl Account {
     }
 }
 
-/// The causes that the file leaves open, where the device moved too little.
+/// The causes that the file leaves open, where the device moved too little. The counters alone do
+/// not show which of them it was.
 fn causes(m: &Measurement, way: Way) -> String {
     let mut all = vec!["the page cache".to_owned()];
-    let most = |share: fn(&FileState) -> Option<f64>| files(m).filter_map(share).reduce(f64::max);
-    let unwritten = most(|f| f.unwritten).filter(|_| way == Way::Read).filter(|s| *s > ROUNDING);
-    all.extend(unwritten.map(|s| format!("the part that was never written ({})", percent(s))));
+    let unwritten = files(m).filter_map(|f| f.unwritten).reduce(f64::max);
+    all.extend(match unwritten {
+        _ if way == Way::Written => None,
+        None => Some("parts that were never written (not examined)".to_owned()),
+        Some(share) if share > ROUNDING => {
+            Some(format!("the part that was never written ({})", percent(share)))
+        }
+        Some(_) => None,
+    });
     let entropy = files(m).filter_map(|f| f.entropy_bits).reduce(f64::min);
-    let entropy = entropy.filter(|bits| *bits < INCOMPRESSIBLE);
-    all.extend(entropy.map(|b| format!("data that can be compressed ({b:.2} bits per byte)")));
-    let word = if all.len() > 1 { "possible causes" } else { "cause" };
+    all.extend(match entropy {
+        None => Some("data that can be compressed (not examined)".to_owned()),
+        Some(bits) if bits < INCOMPRESSIBLE => {
+            Some(format!("data that can be compressed ({bits:.2} bits per byte)"))
+        }
+        Some(_) => None,
+    });
+    let word = if all.len() > 1 { "possible causes" } else { "possible cause" };
     format!("{word}: {}", all.join("; "))
 }
 
@@ -174,8 +186,9 @@ pub(super) static CHECK: Check = Check {
     title: "Page cache measured as a disk",
     about: "Compares the bytes that the workload requested with those that the devices moved, by \
          their own counters, reads and writes separately, summed over the trials. Less than 99 % \
-         is invalid, for direct I/O or a cold cache: the page cache served the rest, or the writes \
-         had not left it. The finding also names holes and compressible data of the file. A cold trial with more than 1 % of the file in the page cache is invalid \
+         is invalid, for direct I/O or a cold cache: the page cache may have served the rest, or \
+         held the writes. The finding also names holes and compressible data of the file, or \
+         that these were not examined. A cold trial with more than 1 % of the file in the page cache is invalid \
          too. It is suspect if the device read enough but not for this process, or if its counters \
          did not change. So is a loop device that reads its file through the page cache (losetup \
          --direct-io=off). A warm result of which the device read more than 5 % is suspect: the \
@@ -196,7 +209,7 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use proofmark_model::DeviceTraffic;
+    use proofmark_model::{DeviceTraffic, FileState};
 
     use super::*;
     use crate::testing::*;
@@ -250,7 +263,14 @@ mod tests {
                 missing(disk("seq_write", 1 << 20, "none"), |f| f.entropy_bits = Some(0.1)),
                 invalid("; possible causes: the page cache; data that can be compressed"),
             ),
-            ("neither", missing(read(), |_| ()), invalid("; cause: the page cache$")),
+            // The file has neither, as far as it was examined.
+            ("neither", missing(read(), |_| ()), invalid("; possible cause: the page cache$")),
+            ("not examined", missing(read(), |f| {
+                (f.unwritten, f.entropy_bits) = (None, None);
+            }), invalid("; possible causes: the page cache; parts that were never written (not examined); data that can be compressed (not examined)$")),
+            ("writes, not examined", missing(disk("seq_write", 1 << 20, "none"), |f| {
+                (f.unwritten, f.entropy_bits) = (None, None);
+            }), invalid("; possible causes: the page cache; data that can be compressed (not examined)$")),
         ]);
     }
 

@@ -34,9 +34,11 @@ fn swap(_: &Context, m: &Measurement) -> Option<Finding> {
     if share.amount <= 0.0 {
         return None;
     }
-    let severity = match share.severity(PAGES_PER_S) {
-        Some(Severity::Suspect) => Weight::derive(m).lost(share.usual * SWAPPED_S),
-        _ => Severity::Note,
+    let weight = Weight::derive(m);
+    let pages_per_s = weight.counted(&share);
+    let severity = match pages_per_s > PAGES_PER_S {
+        true => weight.lost(pages_per_s * SWAPPED_S),
+        false => Severity::Note,
     };
     let message = format!(
         "the system swapped {} during the trials, {:.0} per second",
@@ -67,8 +69,9 @@ pub(super) static PAGE_FAULTS: Check = Check {
     about: "Workloads touch their memory before the timed part, so no page fault should be timed. \
          Any major fault, which waits for a disk, is a note; so are more than 16 minor faults per \
          thread and trial, and any in a memory workload: pages were touched for the first time, or \
-         taken away meanwhile. Their time is weighed without the worst tenth of the trials, \
-         unless the threads wait for a device. A minor fault counts with 1 us, one that clears a \
+         taken away meanwhile. Their time is weighed, without the worst tenth of the trials \
+         unless the figure is delivered, of which all count. It is not weighed where the threads \
+         wait for a device. A minor fault counts with 1 us, one that clears a \
          huge page with 0.1 ms, a major fault with 10 ms. Check whether memory is short, and \
          whether the workload touches all of its memory first.",
     examine: Examine::Ours(page_faults),
@@ -89,8 +92,8 @@ fn page_faults(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let threads = m.params.threads().max(1) as f64;
     let weight = Weight::derive(m);
     let waits = Execution::derive(ctx, m).waits();
-    let weigh = |took: Option<Share>, weight: &dyn Fn(f64) -> Severity| match took {
-        Some(took) if !waits => weight(took.usual),
+    let weigh = |took: Option<Share>, weigh_share: &dyn Fn(f64) -> Severity| match took {
+        Some(took) if !waits => weigh_share(weight.counted(&took)),
         _ => Severity::Note,
     };
     let advice = "check whether memory is short, and whether the workload touches all of its \
@@ -143,6 +146,7 @@ mod tests {
         let major = |value: fn(usize) -> bool| {
             each_condition(flops(1), |i, c| c.major_faults = Some(u64::from(value(i))))
         };
+        let several = each_condition(flops(1), |i, c| c.major_faults = Some(u64::from(i == 1) * 3));
         let minor = |m, n: u64| each_condition(m, |_, c| c.minor_faults = Some(n));
         let write = || stream("write", 2);
         let windows = || headed(in_windows(flops(1)), FigureKind::Attainable, 0.001);
@@ -150,6 +154,8 @@ mod tests {
         PAGE_FAULTS.expect([
             ("major", major(|_| true), SUSPECT),
             ("major in one trial", major(|i| i == 1), NOTE),
+            // 30 ms of the second that the figure divides by.
+            ("several in one trial of a delivered figure", several, SUSPECT),
             ("many minor", minor(flops(1), 300), NOTE),
             ("more than the tolerance", minor(flops(1), 2400), SUSPECT),
             ("few", minor(flops(2), 20), SILENT),

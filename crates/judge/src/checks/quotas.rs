@@ -140,8 +140,8 @@ pub(super) static SERVER_HELD: Check = Check {
     title: "The server lost CPU time",
     about: "Applies to networks with a server on another machine. The check compares three times \
          with the trials' time: that a CPU quota throttled the server, that its threads waited for \
-         a CPU, and that a hypervisor took from its CPUs. More than 1 % is a note. It is weighed \
-         without the worst tenth of the trials. Give the server a quiet machine without a CPU \
+         a CPU, and that a hypervisor took from its CPUs. More than 1 % is a note. It is weighed over \
+         all trials, as delivered counts all. Give the server a quiet machine without a CPU \
          quota.",
     examine: Examine::Ours(server_held),
 };

@@ -61,7 +61,8 @@ pub(super) static INVOLUNTARY_SWITCHES: Check = Check {
     about: "Counts involuntary context switches of the trial's threads, per second per CPU. More \
          than 50, and at least 8 in total, are a note: another program wanted the CPU, whether or \
          not its time could be counted. The CPU time that the threads lack is weighed; where it is \
-         unknown, 1 ms per switch without the worst tenth of the trials. The check is silent where \
+         unknown, 1 ms per switch. The worst tenth of the trials is left out, unless the figure \
+         is delivered, of which all count. The check is silent where \
          another finding has the cause: more threads than CPUs, a CPU quota, a competing process. \
          It does not apply to a disk or a network, whose I/O runs in kernel threads on the same \
          CPUs. Stop other programs, or reserve CPUs for the run.",
@@ -89,12 +90,14 @@ fn involuntary_switches(ctx: &Context, m: &Measurement) -> Option<Finding> {
         |t| capacity.cpu_seconds(t),
     )
     .filter(|share| share.amount >= FEWEST)?;
-    let severity = match share.severity(OFTEN)? {
-        Severity::Suspect => {
+    share.severity(OFTEN)?;
+    let switches = weight.counted(&share);
+    let severity = match switches > OFTEN {
+        true => {
             let lacking = cpu_share(ctx.host, m).map(|own| 1.0 - own);
-            weight.lost(lacking.unwrap_or(share.usual * SWITCH_S))
+            weight.lost(lacking.unwrap_or(switches * SWITCH_S))
         }
-        weaker => weaker,
+        false => Severity::Note,
     };
     let message = format!(
         "{:.0} involuntary context switches per second per CPU{}",

@@ -1,7 +1,8 @@
 //! Share of the trials' resources that a disturbance took.
 //!
-//! The headline is often a median, which up to half of the trials cannot move far. So the worst
-//! tenth of five or more trials is left out. A remaining share above the threshold makes the result
+//! A headline of windows is a median, which up to half of the trials cannot move far. So the worst
+//! tenth of five or more trials is left out; `Weight::counted` keeps them for a delivered headline,
+//! to which each trial adds. A remaining share above the threshold makes the result
 //! suspect; one that is above it only with the worst trials is a note. Amounts are summed before
 //! they are divided: the kernel counts some in ticks of 10 ms, which are coarse for one trial and
 //! exact for many.

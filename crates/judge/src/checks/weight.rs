@@ -29,6 +29,13 @@ pub(super) struct Weight {
     holds: bool,
 }
 
+/// The largest share of the figure that anything can have cost: what it lacks of its ceiling, with
+/// the ceiling's uncertainty; 1 without a ceiling.
+pub(super) fn most_lost(m: &Measurement) -> f64 {
+    let reached = m.efficiency.zip(m.ceiling.as_ref());
+    reached.map_or(1.0, |(e, c)| (1.0 - e / (1.0 + c.uncertainty)).clamp(0.0, 1.0))
+}
+
 impl Weight {
     pub(super) fn derive(m: &Measurement) -> Self {
         let sums = m.summary.as_ref().is_some_and(|s| s.headline == FigureKind::Delivered);
@@ -41,14 +48,18 @@ impl Weight {
         if by > self.tolerance { Severity::Suspect } else { Severity::Note }
     }
 
+    /// The share that changes the figure: of all trials for delivered, else without the worst tenth.
+    pub(super) fn counted(self, share: &Share) -> f64 {
+        if self.sums { share.all } else { share.usual }
+    }
+
     /// The severity of taken time, as a share of all; `None` up to `seen`, the noise of the
     /// account.
     pub(super) fn taken(self, share: &Share, seen: f64) -> Option<Severity> {
         let severity = share.severity(seen)?;
         Some(match severity {
-            _ if self.sums => self.change(share.all),
-            Severity::Suspect if !self.removed => self.change(share.usual),
-            _ => Severity::Note,
+            weaker if !self.sums && (self.removed || weaker != Severity::Suspect) => Severity::Note,
+            _ => self.change(self.counted(share)),
         })
     }
 

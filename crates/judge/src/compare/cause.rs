@@ -7,10 +7,12 @@
 //! limit that the worse result reached, and the better one exceeds, is the cause alone.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use proofmark_model::{Better, CpuPlacement, FigureKind, Finding, Measurement, Severity, check_id};
 
 use super::effect::{self, Effect, share};
+use super::facts::list;
 use crate::checks;
 use crate::checks::weight::LEFT_OUT;
 use crate::statistics::median_over;
@@ -63,8 +65,9 @@ pub(super) struct Causes {
     pub(super) named: String,
     /// What differs too, but is too small to explain the difference.
     pub(super) too_small: Vec<String>,
-    /// True if the placement that a hypervisor chose is among the named ones.
-    pub(super) by_hypervisor: bool,
+    /// True if a placement that is not the machine's own is among the named ones: the hypervisor
+    /// chose it, or the two results ran on other CPUs.
+    pub(super) by_placement: bool,
 }
 
 /// A candidate for the cause.
@@ -99,19 +102,25 @@ pub(super) fn find(
         effect: effect::of_finding(f, w, o),
     });
     let clock = clocks.and_then(|(slow, fast)| clock([name, other], slow, fast));
-    let placed = placement(worse, better);
-    let chosen = if figure.are_virtual { BY_HYPERVISOR } else { "" };
-    let placed = placed.map(|text| format!("{text}{chosen}"));
+    let other_cpus = on_other_cpus(worse, better);
+    let by_hypervisor = figure.are_virtual && other_cpus.is_none();
+    let by_placement = by_hypervisor || other_cpus.is_some();
+    let chosen = match other_cpus {
+        Some(text) => text.into(),
+        None if by_hypervisor => Cow::from(BY_HYPERVISOR),
+        None => Cow::from(""),
+    };
+    let placed = placement(worse, better).map(|text| format!("{text}{chosen}"));
     let candidates = findings.chain(clock);
     let other_place = placed.clone().map(|text| Candidate { text, effect: Effect::UNKNOWN });
     let (mut named, too_small) = explain(candidates.chain(other_place).collect(), figure.log);
     let is_named = placed.is_some_and(|text| named.iter().any(|one| one.starts_with(&text)));
-    let by_hypervisor = figure.are_virtual && is_named;
+    let by_placement = by_placement && is_named;
     if named.is_empty() {
         let caveat = one_sided(o, w, windows).into_iter().find(|f| f.severity >= Severity::Suspect);
         named.extend(caveat.map(|f| format!("{other} itself is suspect: {}", about(f, windows))));
     }
-    Causes { named: named.join("; "), too_small, by_hypervisor }
+    Causes { named: named.join("; "), too_small, by_placement }
 }
 
 /// Divides candidates for a difference of that size into those to name, and those that are too
@@ -170,6 +179,25 @@ fn placement(worse: (char, &Measurement), better: (char, &Measurement)) -> Optio
     let differ = !of_w.is_like(&of_o);
     let words = format!("vCPU placement {} in {name}, {} in {other}", of_w.name, of_o.name);
     differ.then_some(words)
+}
+
+/// Names the CPUs of two results, if they ran on other ones: an affinity mask or a cpuset chose
+/// them, and no hypervisor needs to have moved anything.
+fn on_other_cpus(worse: (char, &Measurement), better: (char, &Measurement)) -> Option<String> {
+    let pairs = |m: &Measurement| -> BTreeSet<[u32; 2]> {
+        let pairs = m.trials.iter().flat_map(|t| &t.pairs);
+        pairs.map(|pair| pair.cpus).map(|[a, b]| [a.min(b), a.max(b)]).collect()
+    };
+    let (of_w, of_o) = (pairs(worse.1), pairs(better.1));
+    let cpus = |pairs: &BTreeSet<[u32; 2]>| {
+        let all: BTreeSet<u32> = pairs.iter().flatten().copied().collect();
+        list(&all.into_iter().collect::<Vec<_>>())
+    };
+    (of_w != of_o && !of_w.is_empty() && !of_o.is_empty()).then(|| {
+        let [w, o] = [(worse.0, &of_w), (better.0, &of_o)]
+            .map(|(name, pairs)| format!("{} in {name}", cpus(pairs)));
+        format!(", on other CPUs: {w}, {o}")
+    })
 }
 
 /// The message of a finding about this figure. For delivered it does not end with the words that

@@ -14,8 +14,8 @@ use crate::words::counted;
 pub(super) struct Decided {
     pub(super) outcome: Comparability,
     pub(super) why: String,
-    /// True if a hypervisor's choice may be the cause of a difference.
-    pub(super) by_hypervisor: bool,
+    /// True if a hypervisor's choice, or that of other CPUs, may be the cause of a difference.
+    pub(super) by_placement: bool,
 }
 
 impl Judge<'_> {
@@ -28,7 +28,7 @@ impl Judge<'_> {
         margin: Margin,
         hidden: Option<f64>,
     ) -> Decided {
-        let open = |outcome, why| Decided { outcome, why, by_hypervisor: false };
+        let open = |outcome, why| Decided { outcome, why, by_placement: false };
         let (a, b, estimate) = (compared.a, compared.b, &figure.estimate);
         let letters = [self.a.letter, self.b.letter];
         let sides = [(letters[0], a), (letters[1], b)];
@@ -71,7 +71,7 @@ impl Judge<'_> {
             are_virtual: self.are_virtual,
         };
         let causes = cause::find(worse, better, differing);
-        let by_hypervisor = causes.by_hypervisor;
+        let by_placement = causes.by_placement;
         let mut why = match compared.best_of_each && causes.named.is_empty() {
             true => "the instruction sets differ".to_owned(),
             false => self.explained(a, causes),
@@ -82,7 +82,7 @@ impl Judge<'_> {
                               interval; {why}"
             );
         }
-        Decided { outcome, why, by_hypervisor }
+        Decided { outcome, why, by_placement }
     }
 
     /// The cause, or a sentence that there is none, with what may explain it: facts that differ, and

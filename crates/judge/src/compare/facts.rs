@@ -128,7 +128,7 @@ fn limits(host: &Host) -> Vec<Entry> {
 }
 
 /// Formats a list of CPUs: `0-3,8`, or their number if there are very many ranges.
-fn list(cpus: &[u32]) -> String {
+pub(super) fn list(cpus: &[u32]) -> String {
     let sorted: BTreeSet<u32> = cpus.iter().copied().collect();
     let mut ranges: Vec<[u32; 2]> = Vec::new();
     for cpu in sorted {

@@ -278,7 +278,7 @@ impl Judge<'_> {
         let share = margins.for_result(a, b, figure);
         let margin = Margin { share, is_given: margins.is_given() };
         let hidden = margins.hidden(a, b, figure);
-        let Decided { outcome, why, by_hypervisor } = self.decide(compared, figure, margin, hidden);
+        let Decided { outcome, why, by_placement } = self.decide(compared, figure, margin, hidden);
         let compared = outcome != Comparability::NotComparable;
         let resolution = resolution(a.better, figure, share).filter(|_| compared);
         let compared_figure = ComparedFigure {
@@ -291,7 +291,7 @@ impl Judge<'_> {
         };
         let ends = estimate.ends;
         let (kind, better) = (figure.kind, a.better);
-        JudgedFigure { kind, better, figure: compared_figure, ends, why, by_hypervisor }
+        JudgedFigure { kind, better, figure: compared_figure, ends, why, by_placement }
     }
 }
 

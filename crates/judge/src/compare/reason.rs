@@ -18,8 +18,8 @@ pub(super) struct JudgedFigure {
     pub(super) ends: Option<[f64; 2]>,
     /// The cause of a difference, or the reason why none is shown.
     pub(super) why: String,
-    /// True if a hypervisor's choice may be the cause of a difference.
-    pub(super) by_hypervisor: bool,
+    /// True if a hypervisor's choice, or that of other CPUs, may be the cause of a difference.
+    pub(super) by_placement: bool,
 }
 
 impl JudgedFigure {
@@ -55,14 +55,13 @@ impl JudgedFigure {
 }
 
 /// The reason, with the figure that changed: the headline is that of the machine, unless its
-/// hypervisor may place it otherwise the next time; delivered is the run's share of it.
+/// hypervisor may place it otherwise the next time, or it ran on other CPUs; delivered is the run's share of it.
 pub(super) fn both(headline: &JudgedFigure, delivered: Option<&JudgedFigure>) -> String {
     let why = &headline.why;
     let Some(d) = delivered else { return why.clone() };
     let kind = headline.name();
     let change = headline.change();
-    let of_machine =
-        if headline.by_hypervisor { change } else { format!("{change} (the machine)") };
+    let of_machine = if headline.by_placement { change } else { format!("{change} (the machine)") };
     match (headline.differs(), d.differs()) {
         (false, false) if d.figure.outcome == Comparability::NoDifferenceShown => why.clone(),
         (false, false) => match headline.figure.outcome {

@@ -12,9 +12,9 @@ mod prices;
 mod sentence;
 
 use proofmark_model::{
-    Better, Comparability, ComparedPoint, Comparison, CpuPlacement, CpuQuota, Decision, Ending,
-    FigureKind, Finding, Measurement, Number, Param, Probe, Round, Run, Severity, Subsystem, Unit,
-    Verdict,
+    Better, Comparability, ComparedPoint, Comparison, CpuPairSeen, CpuPlacement, CpuQuota,
+    Decision, Ending, FigureKind, Finding, Measurement, Number, Param, Probe, Round, Run, Severity,
+    Subsystem, Unit, Verdict,
 };
 use proptest::prelude::*;
 

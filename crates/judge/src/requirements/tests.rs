@@ -40,6 +40,7 @@ fn machine() -> Run {
                 p90: Some([5e-4; 2]),
                 p99: Some([1e-3; 2]),
                 p999: None,
+                trials: 6,
             },
             buckets: Vec::new(),
         });

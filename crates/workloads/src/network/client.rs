@@ -3,7 +3,7 @@
 use std::net::{TcpStream, UdpSocket};
 use std::sync::{Arc, Mutex};
 
-use proofmark_engine::{Amount, EndCounters, Latencies, Load, Refusal, Setup, raw_ns};
+use proofmark_engine::{Amount, EndCounters, Latencies, Load, Refusal, Setup, copy_rate, raw_ns};
 use proofmark_model::{Datagrams, EndTraffic, NetworkPath, NetworkTraffic, lock};
 use proofmark_peer::{Channel, Ends, Invitation};
 
@@ -37,6 +37,8 @@ pub(super) struct Point {
     links: Mutex<Vec<Option<Link>>>,
     shared: Arc<Shared>,
     before: Mutex<EndCounters>,
+    /// The copy rate right before the trial, where it is a stream over loopback.
+    copy_rate: Mutex<Option<f64>>,
     /// The interface whose counters are read, if known.
     interface: Option<String>,
 }
@@ -104,7 +106,8 @@ impl Point {
         let shared = Shared::new(links.len());
         let (channel, links) = (Mutex::new(channel), Mutex::new(links));
         let before = Mutex::new(EndCounters::default());
-        Ok(Self { shape, channel, links, shared, before, interface })
+        let copy_rate = Mutex::new(None);
+        Ok(Self { shape, channel, links, shared, before, copy_rate, interface })
     }
 
     fn client_counters(&self) -> EndCounters {
@@ -181,6 +184,10 @@ impl Setup for Point {
 
     fn begin_trial(&self) -> Result<(), Refusal> {
         lock(&self.shared.0).fill(Traffic::default());
+        // It changes with the placement of virtual CPUs and with their load.
+        if self.shape.path == NetworkPath::Loopback && self.shape.kind.streams() {
+            *lock(&self.copy_rate) = copy_rate();
+        }
         self.server_counters()?;
         *lock(&self.before) = self.client_counters();
         Ok(())
@@ -200,7 +207,9 @@ impl Setup for Point {
             },
         };
         let ways_s = ways_s(&lock(&self.shared.0), &self.shape);
-        Ok(Some(NetworkTraffic { client, server, ways_s, ..self.shared.summed() }))
+        let copy_bytes_per_s = *lock(&self.copy_rate);
+        let summed = self.shared.summed();
+        Ok(Some(NetworkTraffic { copy_bytes_per_s, client, server, ways_s, ..summed }))
     }
 
     fn thread(&self, index: usize, _of: usize) -> Result<Box<dyn Load>, Refusal> {

@@ -258,6 +258,31 @@ fn another_placement_of_its_own_rounds_is_a_possible_cause() {
 }
 
 #[test]
+fn other_cpus_of_the_same_guest_are_no_choice_of_the_hypervisor() {
+    let of = |factor, name: &str, ns: f64, cpus: [u32; 2]| {
+        let mut m = super::sentence::undisturbed(factor, [0.9; 2]);
+        let round_trip_s = Some(1e-9 * ns);
+        let one =
+            CpuPlacement { name: name.to_owned(), round_trip_s, share: 1.0, ..Default::default() };
+        m.cpu_placements = vec![one];
+        let pair = CpuPairSeen { cpus, ..CpuPairSeen::default() };
+        let mut run = run(vec![each(m, |_, t| t.pairs = vec![pair])]);
+        run.host.os.virtualisation = Probe::known("kvm".to_owned(), "cpuid");
+        run
+    };
+    let reason = |cpus| {
+        let b = of(1.5, "far (310 ns)", 310.0, cpus);
+        compared(&of(1.0, "near (72 ns)", 72.0, [0, 1]), &b).points[0].reason.clone()
+    };
+    let same = reason([1, 0]);
+    assert!(same.contains("chosen by the hypervisor") && !same.contains("the machine"), "{same}");
+    let other = reason([0, 2]);
+    assert!(!other.contains("chosen by the hypervisor"), "{other}");
+    let says = "near (72 ns) in A, far (310 ns) in B, on other CPUs: 0-1 in A, 0,2 in B";
+    assert!(other.contains(says) && !other.contains("the machine"), "{other}");
+}
+
+#[test]
 fn a_difference_by_placement_is_not_put_down_to_the_machine() {
     let of = |factor, name: &str, ns: f64| {
         let mut m = super::sentence::undisturbed(factor, [0.9; 2]);
