@@ -43,7 +43,7 @@ fn listed(environment: &[u8]) -> String {
             true => name.starts_with(*known),
             false => name == *known,
         };
-        NAMES.iter().any(|known| matches(&known))
+        NAMES.iter().any(matches)
     };
     let variables = text.split('\0').filter_map(|line| line.split_once('='));
     let wanted = variables.filter(|(name, _)| is_wanted(name));
