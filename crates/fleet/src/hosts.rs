@@ -15,7 +15,7 @@ pub const LARGEST_LIST: u64 = 4 << 20;
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// Returns the nodes of a list or of a hosts file, without repetitions, in their order. In a file,
-/// only the first word of a line counts: MPI's files have slots after it.
+/// a host may have slots after it, as in those of MPI.
 pub fn named_hosts(text: &str, is_file: bool) -> Result<Vec<String>, String> {
     let text = text.trim_start_matches(BYTE_ORDER_MARK);
     let mut all = Vec::new();
@@ -23,9 +23,14 @@ pub fn named_hosts(text: &str, is_file: bool) -> Result<Vec<String>, String> {
         false => add(text, &mut all)?,
         true => {
             for (at, line) in text.lines().enumerate() {
-                let words = line.split('#').next().unwrap_or_default();
-                let Some(word) = words.split_whitespace().next() else { continue };
-                add(word, &mut all).map_err(|why| format!("line {}: {why}", at + 1))?;
+                let mut words = line.split('#').next().unwrap_or_default().split_whitespace();
+                let Some(word) = words.next() else { continue };
+                let host = words.find(|word| !is_slots(word)).map_or(Ok(()), |other| {
+                    let other = clean_excerpt(other, 60);
+                    Err(format!("'{other}' comes after a host; write one host per line"))
+                });
+                host.and_then(|()| add(word, &mut all))
+                    .map_err(|why| format!("line {}: {why}", at + 1))?;
             }
         }
     }
@@ -35,6 +40,11 @@ pub fn named_hosts(text: &str, is_file: bool) -> Result<Vec<String>, String> {
         true => Err("no host is named".to_owned()),
         false => Ok(all),
     }
+}
+
+/// Returns true for a word after a host in a file of MPI: `slots=4`, `4`.
+fn is_slots(word: &str) -> bool {
+    word.contains('=') || word.bytes().all(|b| b.is_ascii_digit())
 }
 
 /// Adds the hosts of a list.
@@ -189,6 +199,12 @@ mod tests {
         assert_eq!(named_hosts(file, true).unwrap().join(" "), "n1 n2 n9 n8");
         let windows = "\u{feff}n1\r\n\tn2\tslots=2\r\n\r\n# n3\r\nn4";
         assert_eq!(named_hosts(windows, true).unwrap().join(" "), "n1 n2 n4");
+        let slots = "n1 4\nn2 slots=4 max_slots=8\n";
+        assert_eq!(named_hosts(slots, true).unwrap().join(" "), "n1 n2");
+        for line in ["n1 n2 n3", "10.0.0.1 n1 n1.example.org", "n1 ssh-ed25519 AAAA"] {
+            let why = named_hosts(&format!("n9\n{line}\n"), true).unwrap_err();
+            assert!(why.starts_with("line 2: ") && why.contains("one host per line"), "{why}");
+        }
         let why = named_hosts("n1\n\nn2:22\n", true).unwrap_err();
         assert!(why.starts_with("line 3: 'n2:22': name the host alone"), "{why}");
         assert_eq!(

@@ -7,7 +7,8 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
 use proofmark_model::{
-    FLEET_SCHEMA, FleetLine, FleetPlan, NodesAgain, PairsAgain, Pass, RoundRobin, clean_excerpt,
+    FLEET_SCHEMA, FleetLine, FleetPlan, NodesAgain, PairsAgain, Pass, RoundRobin, Timestamp,
+    clean_excerpt,
 };
 use proofmark_process::BoundedLines;
 use rustix::fs::OFlags;
@@ -208,7 +209,8 @@ impl ResumeState {
     /// they did. The second passes are decided anew.
     pub fn ask_again(&mut self, nodes: BTreeSet<String>, log: &mut FleetLog) -> io::Result<()> {
         if !nodes.is_empty() {
-            let line = NodesAgain { nodes: nodes.iter().cloned().collect() };
+            let line =
+                NodesAgain { nodes: nodes.iter().cloned().collect(), at: Some(Timestamp::now()) };
             log.append(&FleetLine::MeasureAgain(line))?;
             self.forget(nodes);
         }

@@ -152,8 +152,8 @@ pub struct AnswerReader {
     so_far: Vec<u8>,
     /// Bytes of other lines since the last answer.
     skipped: usize,
-    /// The first of them that is not blank.
-    printed: Option<String>,
+    /// The first and the last of them that are not blank.
+    printed: Option<[String; 2]>,
 }
 
 impl AnswerReader {
@@ -180,21 +180,25 @@ impl AnswerReader {
 
     fn skip(&mut self, line: &[u8]) -> Result<(), String> {
         self.skipped += line.len() + 1;
-        if self.printed.is_none() {
-            let text = clean_excerpt(&String::from_utf8_lossy(line), EXCERPT);
-            self.printed = Some(text).filter(|text| !text.trim().is_empty());
+        let text = clean_excerpt(&String::from_utf8_lossy(line), EXCERPT).trim().to_owned();
+        match &mut self.printed {
+            _ if text.is_empty() => {}
+            Some([_, last]) => *last = text,
+            None => self.printed = Some([text.clone(), text]),
         }
         if self.skipped <= LONGEST_ANSWER {
             return Ok(());
         }
-        let printed = self.printed.as_deref().unwrap_or("empty lines");
+        let printed = self.printed().unwrap_or_else(|| "empty lines".to_owned());
         let most = LONGEST_ANSWER >> 20;
         Err(format!("its answer is longer than {most} MiB and not proofmark's: {printed}"))
     }
 
-    /// Returns the first text that the node printed since its last answer, cleaned and cut.
-    pub fn printed(&self) -> Option<&str> {
-        self.printed.as_deref()
+    /// Returns the first and the last text that the node printed since its last answer, cleaned and
+    /// cut: `Welcome ... Down for maintenance`.
+    pub fn printed(&self) -> Option<String> {
+        let [first, last] = self.printed.as_ref()?;
+        Some(if first == last { first.clone() } else { format!("{first} ... {last}") })
     }
 }
 
@@ -279,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_shell_prints_is_skipped_and_its_first_words_are_known() {
+    fn what_a_shell_prints_is_skipped_and_its_first_and_last_words_are_known() {
         let answer = Answer::Failed { pass: Pass::First, round: 1, reason: "no disk".to_owned() };
         let text = answer.lines().unwrap();
         let mut reader = AnswerReader::default();
@@ -289,10 +293,22 @@ mod tests {
         let mut answers = Vec::new();
         for line in all.split(|b| *b == b'\n') {
             answers.extend(reader.read(line).unwrap());
-            printed.extend(reader.printed().map(str::to_owned));
+            printed.extend(reader.printed());
         }
         assert_eq!(answers, [answer.clone(), answer]);
         printed.dedup();
-        assert_eq!(printed, ["+ module load gcc", "logout", "bye"]);
+        assert_eq!(
+            printed,
+            [
+                "+ module load gcc",
+                "+ module load gcc ... . ok",
+                "+ module load gcc ... .",
+                "+ module load gcc ... \u{fffd}[31mbanner",
+                "+ module load gcc ... no end",
+                "logout",
+                "logout ... + exit",
+                "bye"
+            ]
+        );
     }
 }

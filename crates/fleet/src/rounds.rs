@@ -91,6 +91,7 @@ pub fn measure(fleet: Fleet, launcher: &mut dyn Launcher) -> Result<(), Unfinish
         gone: BTreeSet::new(),
         addresses: BTreeMap::new(),
         pairs: PairHistory::default(),
+        in_vain: Duration::ZERO,
         last_keep_alive: Instant::now(),
         last_wait_for_stop: None,
     };
@@ -124,6 +125,8 @@ struct Coordinator<'a> {
     /// Addresses of nodes that serve others.
     addresses: BTreeMap<String, Vec<SocketAddr>>,
     pairs: PairHistory,
+    /// Time for which nodes that were given up were waited for alone.
+    in_vain: Duration,
     /// Time of the last keep-alive message.
     last_keep_alive: Instant,
     /// Time when a failure last made it wait for a stop.
@@ -144,7 +147,7 @@ impl Coordinator<'_> {
             return Ok(nodes.clone());
         }
         let nodes = (self.fleet.nodes_again)().map_err(Unfinished::Failed)?;
-        self.log_line(FleetLine::NodesAgain(NodesAgain { nodes: nodes.clone() }))?;
+        self.log_line(FleetLine::NodesAgain(NodesAgain { nodes: nodes.clone(), at: None }))?;
         Ok(nodes)
     }
 
@@ -152,7 +155,7 @@ impl Coordinator<'_> {
     fn pass(&mut self, pass: Pass, nodes: &[String]) -> Result<(), Unfinished> {
         let rounds = self.fleet.plan.rounds;
         let done = rounds_done(self.fleet.known, pass, nodes, rounds);
-        let begun = Instant::now();
+        let begun = (Instant::now(), self.in_vain);
         for round in done + 1..=rounds {
             let here: Vec<String> =
                 nodes.iter().filter(|node| !self.gone.contains(*node)).cloned().collect();
@@ -170,7 +173,7 @@ impl Coordinator<'_> {
             }
             let left = here.iter().filter(|node| !self.gone.contains(*node)).count();
             let again = if pass == Pass::Again { " second pass:" } else { "" };
-            let each = begun.elapsed().as_secs_f64() / f64::from(round - done);
+            let each = self.seconds_since(begun) / f64::from(round - done);
             let mut time = time_left(each * f64::from(rounds - round));
             if pass == Pass::First {
                 time += &second_pass(second_pass_s(self.fleet.plan, each, nodes));
@@ -183,6 +186,12 @@ impl Coordinator<'_> {
         Ok(())
     }
 
+    /// Returns the seconds since a moment, without those in which nodes were waited for in vain.
+    fn seconds_since(&self, (begun, in_vain): (Instant, Duration)) -> f64 {
+        let vain = self.in_vain.saturating_sub(in_vain);
+        begun.elapsed().saturating_sub(vain).as_secs_f64()
+    }
+
     /// Sends orders at the same time and waits for all answers.
     fn run_orders(&mut self, round_id: RoundId, orders: &[Order]) -> Result<(), Unfinished> {
         orders.iter().for_each(|order| self.launcher.order(order));
@@ -192,6 +201,7 @@ impl Coordinator<'_> {
         }
         let limit = self.fleet.limits.round;
         let begun = Instant::now();
+        let mut last_answer = begun;
         let mut late = 0;
         while !waiting.is_empty() {
             let Some(event) = self.next((begun, limit), &mut late)? else { break };
@@ -218,6 +228,10 @@ impl Coordinator<'_> {
                 }
             }
             waiting.remove(&node);
+            last_answer = Instant::now();
+        }
+        if !waiting.is_empty() {
+            self.in_vain += last_answer.elapsed();
         }
         for (node, work) in waiting {
             let mut reason = format!("no answer within {} s", limit.as_secs());

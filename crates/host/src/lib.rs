@@ -15,6 +15,7 @@ mod cgroup;
 mod clock;
 mod container;
 mod cpuid;
+mod environment;
 mod features;
 mod findings;
 mod identity;

@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use proofmark_model::{FactId, Probe};
 
 use crate::cards::{firmware, network_cards};
+use crate::environment;
 use crate::process_limits;
 use crate::root::{Reason, Root, fault, probe, probe_from};
 use crate::route;
@@ -48,6 +49,7 @@ pub(crate) fn detect(root: &Root, online: &[u32]) -> BTreeMap<String, Probe<Stri
             common_value(root, online, "cpufreq/scaling_governor", Root::line),
         ),
         (FactId::Affinity.as_str(), probe_from(affinity(root))),
+        (FactId::Environment.as_str(), environment::detect(root)),
         (FactId::Firmware.as_str(), probe_from(firmware(root))),
         (FactId::NetworkCards.as_str(), probe_from(network_cards(root))),
         (FactId::Mtu.as_str(), probe_from(route::mtu(root))),

@@ -106,6 +106,8 @@ facts! {
     ThreadTime = "time of the threads",
     /// Setting: CPUs in the affinity mask.
     Affinity = "CPU affinity",
+    /// Setting: environment variables by which libraries choose their kernels, threads or memory.
+    Environment = "environment variables",
     /// Setting: vendor and version of the firmware (BIOS or UEFI).
     Firmware = "firmware",
     /// Setting: kinds of network cards with their firmware.

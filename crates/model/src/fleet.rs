@@ -170,6 +170,9 @@ impl RoundRobin {
 pub struct NodesAgain {
     /// The nodes by name; in a second pass those that looked slow, and some of their group.
     pub nodes: Vec<String>,
+    /// Time when a user asked for it, by the launcher's clock; null for a second pass.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<Timestamp>,
 }
 
 /// The pairs that measure once more.

@@ -285,6 +285,10 @@ pub struct FleetNode {
     pub rounds: u32,
     /// Rounds of the second pass in which it sent a result.
     pub rounds_again: u32,
+    /// Seconds from the start of the fleet until the node was asked to measure again (`--again`);
+    /// null if it was not, or if that is unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked_again_after_s: Option<f64>,
 }
 
 /// A figure at which a node is slow.

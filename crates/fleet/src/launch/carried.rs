@@ -8,8 +8,13 @@ pub(super) const READY: &str = "proofmark: send the program";
 /// Returns the script for a program that is installed on the node. Without the waiting shell, ssh
 /// would report a killed program as a lost connection.
 pub(super) fn waiting(program: &str, arguments: &str) -> String {
-    format!("{program} {arguments}; s=$?; {LIMITS}; exit $s")
+    format!("{CLEAN}; {program} {arguments}; s=$?; {LIMITS}; exit $s")
 }
+
+/// Undoes what a start file exports, and what a shell takes from it where `sh` is bash: options
+/// (`SHELLOPTS`), and functions with the names of commands. A PATH may lack the system's folders.
+const CLEAN: &str = "set +euCfvx; unset -f cat chmod head mktemp rm wc; unset IFS; \
+    PATH=${PATH:+$PATH:}/usr/bin:/bin";
 
 /// Prints the limits of a killed program, which may be the cause.
 const LIMITS: &str = "[ $s -le 128 ] || { \
@@ -35,7 +40,7 @@ pub(super) fn script(size: u64, arguments: &str, asks: bool) -> String {
     let rest = if asks { String::new() } else { format!("head -c {size} >/dev/null; ") };
     // Random bytes take their full room on file systems that compress.
     let find = format!(
-        "f=; w=; c() {{ rm -f \"$f\"; f=; }}; {traps}; \
+        "{CLEAN}; f=; w=; c() {{ rm -f \"$f\"; f=; }}; {traps}; \
          for d in ${{TMPDIR:+\"$TMPDIR\"}} /tmp /var/tmp /dev/shm \"$HOME\"; \
          do f=$(mktemp \"$d/proofmark.XXXXXX\" 2>/dev/null) || {{ f=; w=\"$w; $d: not writable\"; continue; }}; \
          chmod 700 \"$f\"; (echo exit >\"$f\") 2>/dev/null; \
@@ -48,8 +53,8 @@ pub(super) fn script(size: u64, arguments: &str, asks: bool) -> String {
     );
     let run = format!(
         "({traps}; head -c {size} | {{ cat >\"$f\" || cat >/dev/null; }}; \
-         [ \"$(wc -c <\"$f\")\" -eq {size} ] || \
-         {{ echo the copy of proofmark in \"$d\" is incomplete >&2; exit 1; }}; \
+         n=$(wc -c <\"$f\"); [ \"$n\" -eq {size} ] || \
+         {{ echo the copy of proofmark in \"$d\" is incomplete: $n of {size} bytes >&2; exit 1; }}; \
          \"$f\" {arguments}; exit $?); s=$?; {LIMITS}; exit $s"
     );
     format!("{find}{ready}{run}")
@@ -65,9 +70,19 @@ mod tests {
 
     /// Runs a script with this input, and the folder for temporary files.
     fn run(script: &str, input: &[u8], folder: &Path) -> Output {
+        run_by("sh", &[], (script, input), folder)
+    }
+
+    /// Runs a script by this shell with these variables.
+    fn run_by(
+        shell: &str,
+        variables: &[(&str, &str)],
+        (script, input): (&str, &[u8]),
+        folder: &Path,
+    ) -> Output {
         assert!(!script.contains(['\'', '\n', '!']), "{script}");
-        let mut shell = Command::new("sh");
-        shell.args(["-c", script]).env("TMPDIR", folder);
+        let mut shell = Command::new(shell);
+        shell.args(["-c", script]).env("TMPDIR", folder).envs(variables.iter().copied());
         shell.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = shell.spawn().unwrap();
         // A script that ends without its program reads no input.
@@ -94,13 +109,40 @@ mod tests {
     }
 
     #[test]
+    fn what_start_files_export_changes_no_command_of_the_script() {
+        let folder = tempfile::tempdir().unwrap();
+        let program = b"#!/bin/sh\nrm \"$0\"; echo \"$@\"; exit 3\n";
+        let script = script(program.len() as u64, "a b", false);
+        if Command::new("bash").arg("--version").output().is_err() {
+            proofmark_testing::skip("bash is not installed");
+            return;
+        }
+        // Where sh is bash, it takes options and functions from its environment.
+        for variables in [
+            ("SHELLOPTS", "errexit:noclobber:noglob:nounset"),
+            ("BASH_FUNC_rm%%", "() { echo removed; }"),
+            ("BASH_FUNC_cat%%", "() { echo meow; }"),
+            ("PATH", "/opt/site/bin"),
+        ] {
+            let bash = "/bin/bash";
+            let output = run_by(bash, &[variables], (&script, program), folder.path());
+            assert_eq!(String::from_utf8_lossy(&output.stdout), "a b\n", "{variables:?}");
+            assert_eq!(output.status.code(), Some(3), "{variables:?}");
+            assert!(is_empty(folder.path()), "{variables:?}");
+        }
+    }
+
+    #[test]
     fn a_program_that_is_cut_off_does_not_run_and_leaves_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let output = carried(b"#!/bin/sh\necho ran\n", 1000, folder.path());
         assert_eq!(output.status.code(), Some(1));
         let errors = String::from_utf8_lossy(&output.stderr).into_owned();
         let folder_is = folder.path().display();
-        assert_eq!(errors, format!("the copy of proofmark in {folder_is} is incomplete\n"));
+        assert_eq!(
+            errors,
+            format!("the copy of proofmark in {folder_is} is incomplete: 19 of 1000 bytes\n")
+        );
         assert!(is_empty(folder.path()));
     }
 

@@ -14,7 +14,7 @@ use proofmark_process::Exit;
 use serde_json::{Value, json};
 
 use super::deaths::describe;
-use super::pipes::{Pipes, ProcessEnd, Way};
+use super::pipes::{Pipes, ProcessEnd, Way, by_pipes};
 use super::{Event, Launcher, typed, words};
 use crate::protocol::Order;
 use cluster::items;
@@ -167,17 +167,7 @@ impl Launcher for Kubernetes {
         Ok(())
     }
 
-    fn order(&mut self, order: &Order) {
-        self.pipes.order(order);
-    }
-
-    fn keep_alive(&mut self) {
-        self.pipes.keep_alive();
-    }
-
-    fn end(&mut self, node: &str) {
-        self.pipes.end(node);
-    }
+    by_pipes!();
 }
 
 impl Drop for Kubernetes {

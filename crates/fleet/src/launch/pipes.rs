@@ -129,6 +129,24 @@ impl Pipes {
     }
 }
 
+/// The methods of a launcher that its field `pipes` does.
+macro_rules! by_pipes {
+    () => {
+        fn order(&mut self, order: &Order) {
+            self.pipes.order(order);
+        }
+
+        fn keep_alive(&mut self) {
+            self.pipes.keep_alive();
+        }
+
+        fn end(&mut self, node: &str) {
+            self.pipes.end(node);
+        }
+    };
+}
+pub(super) use by_pipes;
+
 impl Process {
     fn is_over(&mut self) -> bool {
         match self {

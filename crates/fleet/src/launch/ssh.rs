@@ -11,7 +11,7 @@ use proofmark_process::{Exit, last_line};
 
 use super::carried::{script, waiting};
 use super::deaths::describe;
-use super::pipes::{Pipes, ProcessEnd, Way};
+use super::pipes::{Pipes, ProcessEnd, Way, by_pipes};
 use super::ssh_config::SshConfig;
 use super::{Event, Launcher, Program, ask, typed, words};
 use crate::protocol::Order;
@@ -125,17 +125,7 @@ impl Launcher for Ssh {
         Ok(())
     }
 
-    fn order(&mut self, order: &Order) {
-        self.pipes.order(order);
-    }
-
-    fn keep_alive(&mut self) {
-        self.pipes.keep_alive();
-    }
-
-    fn end(&mut self, node: &str) {
-        self.pipes.end(node);
-    }
+    by_pipes!();
 }
 
 /// The way to a node by ssh.

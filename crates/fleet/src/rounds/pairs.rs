@@ -2,12 +2,13 @@
 //! all pairs of a group. Then pairs that look slow are measured again, and their nodes with others.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Instant;
 
 use proofmark_model::{
     FLEET_ROUNDS, FleetLine, NodeRound, Pairs, PairsAgain, Pass, RoundRobin, rounds_needed,
 };
 
-use super::{Coordinator, Unfinished};
+use super::{Coordinator, Unfinished, time_left, turns};
 use crate::log::unordered;
 use crate::protocol::{NodeTask, Order, PairKey};
 use crate::subnet::Subnet;
@@ -34,6 +35,8 @@ pub(super) struct PairHistory {
     times: BTreeMap<String, usize>,
     /// Pairs that failed; the smaller name is first.
     failed: BTreeSet<[String; 2]>,
+    /// Number and seconds of the batches of pairs that were measured.
+    measured: (u32, f64),
 }
 
 impl PairHistory {
@@ -47,6 +50,12 @@ impl PairHistory {
     /// Records the failure of a pair.
     pub(super) fn fail(&mut self, node: &str, partner: &str) {
         self.failed.insert(unordered([node, partner]));
+    }
+
+    /// Returns the expected seconds of a batch of pairs: the mean of those measured, else nothing.
+    fn seconds_each(&self) -> Option<f64> {
+        let (batches, seconds) = self.measured;
+        (batches > 0).then(|| seconds / f64::from(batches))
     }
 
     fn has_failed(&self, pair: &[String; 2]) -> bool {
@@ -167,10 +176,18 @@ impl Coordinator<'_> {
             let orders: Vec<Order> =
                 batch.into_iter().filter_map(|pair| self.pair(pass, round, pair)).collect();
             asked += orders.len();
+            let begun = (Instant::now(), self.in_vain);
             self.run_orders((pass, round), &orders)?;
+            if !orders.is_empty() {
+                self.pairs.measured.0 += 1;
+                self.pairs.measured.1 += self.seconds_since(begun);
+            }
         }
         let again = if pass == Pass::PairsAgain { " second pass:" } else { "" };
-        self.print(&format!("[{round}/{rounds}]{again} asked {asked} of {all} pairs"));
+        let each = self.pairs.seconds_each().unwrap_or(0.0);
+        let batches = turns(2 * all, self.fleet.plan.at_once.map(|n| n.max(2)));
+        let time = time_left(each * f64::from(batches * (rounds - round)));
+        self.print(&format!("[{round}/{rounds}]{again} asked {asked} of {all} pairs{time}"));
         Ok(())
     }
 

@@ -123,7 +123,10 @@ impl Copies {
             Some(_) => {
                 format!("it got the program and did not start within {limit} s (--start-limit)")
             }
-            None => format!("it did not start within {limit} s (--start-limit)"),
+            None => format!(
+                "it did not start within {limit} s (--start-limit): its login takes longer, or a \
+                 start file waits for input"
+            ),
         }
     }
 }

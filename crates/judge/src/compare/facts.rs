@@ -69,12 +69,16 @@ fn settings(a: &Host, b: &Host) -> Vec<Fact> {
 }
 
 /// The parts of the machine whose results a setting may change. A limit of a process ends work, and
-/// slows none.
+/// slows none. Environment variables change other programs.
 pub(crate) fn scope_of_setting(name: &str) -> FactScope {
     match FactId::named(name) {
         Some(FactId::Mtu | FactId::TcpReceive | FactId::TcpSend | FactId::NetworkCards) => NETWORK,
         Some(
-            FactId::OpenFiles | FactId::Processes | FactId::AddressSpace | FactId::LockedMemory,
+            FactId::OpenFiles
+            | FactId::Processes
+            | FactId::AddressSpace
+            | FactId::LockedMemory
+            | FactId::Environment,
         ) => NONE,
         _ => ALL,
     }

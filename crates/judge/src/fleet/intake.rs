@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use proofmark_model::{
     Better, FLEET_ROUNDS, FigureKind, FleetLine, FleetPlan, NodeFact, NodeFailure, NodeFigure,
-    NodeRound, Pass, RoundRobin, Severity, check_id, clean_excerpt, format_percent,
+    NodeRound, NodesAgain, Pass, RoundRobin, Severity, check_id, clean_excerpt, format_percent,
 };
 
 use super::lines::{Cell, Figure, Found, Key, Lines, Lost, Node, RoundOutcome, UsableRound};
@@ -31,7 +31,7 @@ pub(super) fn collect(lines: impl IntoIterator<Item = FleetLine>) -> Result<Line
             (FleetLine::Round(round), Some(intake)) => intake.round(*round),
             (FleetLine::Failure(failure), Some(intake)) => intake.failure(&failure),
             (FleetLine::RoundRobin(round_robin), Some(intake)) => intake.round_robin(round_robin),
-            (FleetLine::MeasureAgain(again), Some(intake)) => intake.forget(&again.nodes),
+            (FleetLine::MeasureAgain(again), Some(intake)) => intake.forget(&again),
             (FleetLine::NodesAgain(again), Some(intake)) => intake.second_pass(&again.nodes),
             (FleetLine::PairsAgain(_), Some(_)) => {}
             (_, None) => return Err("the first line is not the plan".to_owned()),
@@ -137,7 +137,8 @@ impl Intake {
     /// Forgets the earlier lines of nodes that measure again, in pairs too. Pairs that were planned
     /// without them are planned anew, and the second passes by all nodes, as the launcher does
     /// (`ResumeState::forget`).
-    fn forget(&mut self, names: &[String]) {
+    fn forget(&mut self, again: &NodesAgain) {
+        let names = &again.nodes;
         let lines = &mut self.lines;
         let places: BTreeSet<usize> =
             names.iter().filter_map(|n| self.nodes.get(n)).copied().collect();
@@ -152,7 +153,7 @@ impl Intake {
         for node in &mut lines.nodes {
             let (place, name) = (node.place, std::mem::take(&mut node.name));
             if places.contains(&place) {
-                *node = Node { place, ..Node::default() };
+                *node = Node { place, asked_again: again.at, ..Node::default() };
             }
             node.name = name;
             for turn in &mut node.pairs {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use proofmark_model::{
     Better, FLEET_ROUNDS, FigureKind, FleetPlan, NodeFact, NodeLimits, Params, Pass, RoundRobin,
-    Severity, Subsystem, TimeAccount, Unit,
+    Severity, Subsystem, TimeAccount, Timestamp, Unit,
 };
 
 /// The lines of a fleet.
@@ -138,6 +138,8 @@ pub(super) struct Node {
     pub(super) name: String,
     /// Boot id that it sent last.
     pub(super) boot_id: Option<Arc<str>>,
+    /// Time when it was asked to measure everything again.
+    pub(super) asked_again: Option<Timestamp>,
     pub(super) first: Vec<Option<RoundOutcome>>,
     pub(super) again: Vec<Option<RoundOutcome>>,
     /// Outcomes by round of pairs; `None` in a round in which it was in no pair.

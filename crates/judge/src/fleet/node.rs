@@ -35,9 +35,10 @@ const MAY_EXPLAIN: [FactId; 12] = [
     FactId::NetworkInterface,
 ];
 /// Settings that may explain it.
-const SETTINGS: [FactId; 15] = [
+const SETTINGS: [FactId; 16] = [
     FactId::Affinity,
     FactId::CStates,
+    FactId::Environment,
     FactId::Governor,
     FactId::Microcode,
     FactId::Smt,

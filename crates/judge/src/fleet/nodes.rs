@@ -36,6 +36,7 @@ fn report(fleet: &Fleet, number: usize, place: Option<(usize, usize)>) -> FleetN
         figures: place.map(|place| slow_at(fleet, place)).unwrap_or_default(),
         rounds: count(Pass::First),
         rounds_again: count(Pass::Again),
+        asked_again_after_s: asked_again_after_s(fleet, number),
     };
     report.to_fix = !report.reasons.is_empty();
     let Some((group, place)) = place else { return report };
@@ -82,6 +83,12 @@ fn report(fleet: &Fleet, number: usize, place: Option<(usize, usize)>) -> FleetN
         report.cause = cause::sentence(fleet, group, place, &report);
     }
     report
+}
+
+/// Seconds from the start of the fleet until the node was asked to measure again.
+fn asked_again_after_s(fleet: &Fleet, number: usize) -> Option<f64> {
+    let asked = fleet.lines.nodes[number].asked_again?;
+    Some(asked.since(fleet.lines.plan.started)).filter(|s| *s >= 0.0)
 }
 
 /// The figures at which it is slow, the worst first.

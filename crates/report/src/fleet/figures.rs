@@ -28,7 +28,8 @@ pub struct Row {
     pub uneven: usize,
 }
 
-/// Returns the figures of all groups: those with a slow node first, worst first.
+/// Returns the figures of all groups: those with a slow node first, then those with a doubtful one,
+/// then those in which nodes differ most.
 pub fn rows(fleet: &Fleet) -> Vec<Row> {
     let groups = fleet.report.groups.iter().enumerate();
     // Nodes that are not compared have no use for both figures of a result.
@@ -44,9 +45,8 @@ pub fn rows(fleet: &Fleet) -> Vec<Row> {
             figures.map(move |(f, title)| Row::new((at, g), f, title))
         })
         .collect();
-    let ratio =
-        |r: &Row| r.slowest.as_ref().filter(|_| r.slow > 0).map_or(1.0, |(_, ratio)| *ratio);
-    rows.sort_by(|a, b| (a.slow == 0).cmp(&(b.slow == 0)).then(ratio(a).total_cmp(&ratio(b))));
+    let ratio = |r: &Row| r.slowest.as_ref().map_or(1.0, |(_, ratio)| *ratio);
+    rows.sort_by(|a, b| a.doubt().cmp(&b.doubt()).then(ratio(a).total_cmp(&ratio(b))));
     rows
 }
 
@@ -71,6 +71,15 @@ impl Row {
             not_confirmed: count(f, StripOutcome::SlowNotConfirmed),
             too_few: count(f, StripOutcome::TooFewRounds),
             uneven: count(f, StripOutcome::TooUneven),
+        }
+    }
+
+    /// Returns the place of the figure's state in the order of rows: slow nodes come first.
+    fn doubt(&self) -> u8 {
+        match self.color() {
+            Some(Verdict::Invalid) => 0,
+            Some(_) => 1,
+            None => 2,
         }
     }
 

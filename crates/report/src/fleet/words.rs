@@ -1,8 +1,8 @@
 //! The answer, the names and the numbers of a fleet as text.
 
 use proofmark_model::{
-    FEWEST_NODES, FactId, FleetGroup, FleetLink, FleetReport, GroupDifference, NodeState,
-    NotJudged, Verdict, clean_excerpt, format_factor,
+    FEWEST_NODES, FactId, FleetGroup, FleetLink, FleetNode, FleetReport, GroupDifference,
+    NodeState, NotJudged, Verdict, clean_excerpt, format_factor, format_seconds,
 };
 
 use crate::view::{agree, and_list, clean, counted, joined};
@@ -73,10 +73,11 @@ pub fn color(state: NodeState) -> Verdict {
     }
 }
 
-/// Returns `31 of 32 nodes healthy; n3 is slow.`, with slow links and the differences of the
-/// groups.
+/// Returns `31 of 32 nodes healthy; n3 is slow.`, with slow links, the differences of the groups and
+/// nodes that were measured later than the others.
 pub fn answer(report: &FleetReport) -> String {
-    joined([states(report)].into_iter().chain(links(report)).chain(kinds(report)), " ")
+    let more = links(report).into_iter().chain(kinds(report)).chain(measured_later(report));
+    joined([states(report)].into_iter().chain(more), " ")
 }
 
 /// Returns `The link between n1 and n3 is slow.`
@@ -145,6 +146,41 @@ fn kinds(report: &FleetReport) -> Option<String> {
         parts.push(format!("{others} with other differences"));
     }
     (!parts.is_empty()).then(|| parts.join("; ") + "; nodes are compared only within their group.")
+}
+
+/// Returns how much later than the others nodes were measured again: their groups are those of then.
+fn measured_later(report: &FleetReport) -> Option<String> {
+    let compared = |n: &&FleetNode| {
+        let group = n.group.and_then(|at| report.groups.get(at));
+        n.rounds > 0 && group.is_some_and(|g| g.comparable)
+    };
+    let all = report.nodes.iter().filter(compared);
+    let later = |n: &FleetNode| n.asked_again_after_s.filter(|s| s.is_finite() && *s >= 0.0);
+    let again: Vec<(&str, f64)> =
+        all.clone().filter_map(|n| Some((n.name.as_str(), later(n)?))).collect();
+    // Without a node of the first time there is nothing older.
+    if again.is_empty() || again.len() == all.count() {
+        return None;
+    }
+    let latest = again.iter().map(|(_, s)| *s).fold(0.0, f64::max);
+    let up_to = if again.len() > 1 { "up to " } else { "" };
+    let names = named(again.iter().map(|(name, _)| *name));
+    let was = agree(again.len() as u64, ["was", "were"]);
+    let rounds = agree(again.len() as u64, ["its", "their"]);
+    Some(format!(
+        "{names} {was} measured again {up_to}{} after the fleet began: {rounds} rounds are compared \
+         with the others' of then.",
+        format_age(latest)
+    ))
+}
+
+/// Returns `20 min`, `5 h` or `3 days`.
+fn format_age(seconds: f64) -> String {
+    const DAY: f64 = 86_400.0;
+    match seconds {
+        s if s < 2.0 * DAY => format_seconds(s),
+        s => format!("{:.0} days", s / DAY),
+    }
 }
 
 /// Returns `5 results (Triad, Random read, LINPACK and 2 others); most nodes lack them.`

@@ -91,6 +91,41 @@ fn a_map_shows_every_pair_of_nodes_once_in_each_direction() {
 }
 
 #[test]
+fn without_a_slow_node_the_figure_in_which_nodes_differ_most_is_first() {
+    let titles = |report: &FleetReport| {
+        let text = terminal(report, &wide(100));
+        let table: Vec<String> =
+            text.lines().skip_while(|line| !line.contains("median")).map(str::to_owned).collect();
+        let place = |title: &str| table.iter().position(|line| line.contains(title));
+        ["LINPACK", "Triad", "Disk random read"].map(place)
+    };
+    let mut report = healthy(8, 5);
+    report.groups[0].figures[4].strips[2].ratio = Some(0.971);
+    assert!(matches!(titles(&report), [Some(a), Some(b), Some(1)] if a.min(b) > 1));
+    // What was not confirmed is more doubtful than any difference within the margin.
+    slow_at(&mut report, "n5", 2, 0.985, false);
+    assert!(matches!(titles(&report), [Some(3..), Some(1), Some(2)]), "{:?}", titles(&report));
+}
+
+#[test]
+fn the_age_of_the_rounds_that_a_repaired_node_is_compared_with_is_said_once() {
+    let mut report = healthy(8, 5);
+    report.nodes[2].asked_again_after_s = Some(1230.0);
+    let words = "n3 was measured again 20 min 30 s after the fleet began: its rounds are compared \
+                 with the others' of then.";
+    for text in [terminal(&report, &wide(80)), html(&report).unwrap()] {
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(text.matches("was measured again").count(), 1, "{text}");
+        assert!(text.contains(words) || text.contains(&words.replace('\'', "&#39;")), "{text}");
+    }
+    report.nodes[4].asked_again_after_s = Some(3.0 * 86_400.0);
+    let text = terminal(&report, &wide(200));
+    assert!(text.contains("n3 and n5 were measured again up to 3 days after"), "{text}");
+    report.nodes.iter_mut().for_each(|n| n.asked_again_after_s = Some(5.0));
+    assert!(!terminal(&report, &wide(80)).contains("measured again"), "all are as old");
+}
+
+#[test]
 fn results_that_cannot_be_judged_are_named_once() {
     let report = uneven();
     for text in [terminal(&report, &wide(80)), html(&report).unwrap()] {

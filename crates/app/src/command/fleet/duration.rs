@@ -23,7 +23,9 @@ pub(super) fn duration(
     let turns = f64::from(args.rounds * args.at_once.map_or(1, batches));
     let pass = format_seconds(turns * (round_s + REQUEST_S));
     let nodes = counted(nodes, "node");
-    let network = args.pairs.map_or("", |_| "; then the network between nodes");
+    let network = args
+        .pairs
+        .map_or("", |_| "; then the network between nodes, whose first round tells its time");
     format!(
         "{nodes}, {} rounds of {round}: about {pass}; if a node looks slow, up to {pass} for a \
          second pass{network}",

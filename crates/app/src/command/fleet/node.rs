@@ -169,8 +169,9 @@ fn not_measured(
 
 /// Creates a file in this process's memory.
 fn in_memory(text: &str) -> Result<File> {
-    let mut file = File::from(memfd_create("profile", MemfdFlags::CLOEXEC)?);
-    file.write_all(text.as_bytes())?;
+    let file = memfd_create("profile", MemfdFlags::CLOEXEC);
+    let mut file = File::from(file.context("cannot make a file in memory (memfd_create)")?);
+    file.write_all(text.as_bytes()).context("cannot write a file in memory")?;
     Ok(file)
 }
 

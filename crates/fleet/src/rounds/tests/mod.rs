@@ -108,6 +108,8 @@ struct FakeNodes {
     lost_at: Arc<OnceLock<Instant>>,
     /// True if the first two nodes are one machine, and the second name answers first.
     twins: bool,
+    /// Time limit of a round.
+    limit: Duration,
     /// Lines that were printed for the user.
     printed: Vec<String>,
 }
@@ -131,6 +133,7 @@ impl FakeNodes {
             lost_in_round: None,
             lost_at: Arc::default(),
             twins: false,
+            limit: Duration::from_millis(300),
             printed: Vec::new(),
         }
     }
@@ -285,7 +288,7 @@ fn resumed_for(
     let printed = RefCell::new(Vec::new());
     let fleet = Fleet {
         plan: &plan,
-        limits: TimeLimits { start: START, round: Duration::from_millis(300) },
+        limits: TimeLimits { start: START, round: launcher.limit },
         log: &mut log,
         known: &known,
         network,

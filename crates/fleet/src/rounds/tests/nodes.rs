@@ -75,6 +75,23 @@ fn a_hostile_node_is_named_with_what_it_did() {
     }
 }
 
+/// Reason of a node that sends no hello.
+const NOT_STARTED: &str = "it did not start within 0 s (--start-limit): its login takes longer, or a \
+                           start file waits for input";
+
+#[test]
+fn the_wait_for_a_node_that_was_lost_is_no_time_of_the_rounds_left() {
+    fn silent(_: &str, _: Pass, _: u32) -> Vec<Vec<u8>> {
+        Vec::new()
+    }
+    let mut launcher = FakeNodes::new(silent);
+    launcher.limit = Duration::from_millis(2300);
+    let lines = measured(&mut launcher, &[]);
+    assert_eq!(failures(&lines).len(), 1);
+    let first = launcher.printed.iter().find(|line| line.starts_with("[1/2]")).unwrap();
+    assert!(first.contains("about 1 s left"), "{first}");
+}
+
 #[test]
 fn a_node_of_another_program_or_without_one_is_not_asked() {
     let mut launcher = FakeNodes::new(well);
@@ -86,7 +103,7 @@ fn a_node_of_another_program_or_without_one_is_not_asked() {
     let mut launcher = FakeNodes::new(well);
     launcher.hello = None;
     let lines = measured(&mut launcher, &[]);
-    assert_eq!(failures(&lines), [("n3", 1, "it did not start within 0 s (--start-limit)", true)]);
+    assert_eq!(failures(&lines), [("n3", 1, NOT_STARTED, true)]);
 }
 
 #[test]

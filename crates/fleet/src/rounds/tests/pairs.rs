@@ -45,6 +45,28 @@ fn a_launcher_that_was_killed_in_pairs_goes_on_with_the_next_pair() {
 }
 
 #[test]
+fn the_time_left_is_that_of_the_pairs_so_far() {
+    fn slow(node: &str, partner: &str, pass: Pass, round: u32) -> Vec<Vec<u8>> {
+        std::thread::sleep(Duration::from_millis(1100));
+        well_in_pair(node, partner, pass, round)
+    }
+    let mut launcher = FakeNodes::new(well);
+    launcher.pair = slow;
+    in_pairs(&mut launcher);
+    let of_pairs = launcher.printed.iter().filter(|line| line.contains("pairs"));
+    let printed: Vec<&str> = of_pairs.map(String::as_str).collect();
+    let left = |line: &str| {
+        let (_, left) = line.split_once(", about ")?;
+        left.split(' ').next()?.parse::<u32>().ok()
+    };
+    // Three rounds of a pair, then two of the second pass.
+    let seconds: Vec<Option<u32>> = printed.iter().map(|line| left(line)).collect();
+    let [Some(3..6), Some(2..5), None, Some(2..5), None] = seconds[..] else {
+        panic!("{printed:#?}")
+    };
+}
+
+#[test]
 fn further_rounds_make_up_for_a_lost_partner() {
     fn lost(node: &str, partner: &str, pass: Pass, round: u32) -> Vec<Vec<u8>> {
         if node == "n3" && pass == Pass::Pairs {

@@ -3,9 +3,9 @@
 //! way.
 
 use proofmark_model::{
-    AUTO, Better, Finding, Isa, Measurement, Pace, Param, ParameterKind, Params, Reference,
-    Severity, Traffic, Trial, Unit, check_id, format_factor, format_seconds, format_size, key,
-    word,
+    AUTO, Better, FactId, Finding, Isa, Measurement, Pace, Param, ParameterKind, Params, Probe,
+    Reference, Severity, Traffic, Trial, Unit, check_id, format_factor, format_seconds,
+    format_size, key, word,
 };
 
 use super::library;
@@ -355,14 +355,28 @@ fn differing(c: &Compared) -> Option<Explanation> {
 
 /// Explains that proofmark is faster if it used a wider instruction set than the library's kernels.
 fn library_core(c: &Compared) -> Option<Explanation> {
-    let ours = Isa::from_params(&c.ours.params).filter(|_| c.ahead() == Side::Ours)?;
-    let (core, theirs) = library::narrower(&c.tool.version, ours)?;
-    Extent::Open.explain(format!(
-        "{} runs its kernels for another core, {core} ({}), but proofmark used {}",
-        c.tool.tool,
-        theirs.name(),
-        ours.name()
-    ))
+    if c.ahead() != Side::Ours {
+        return None;
+    }
+    let (tool, version) = (&c.tool.tool, &c.tool.version);
+    let environment = c.ctx.host.settings.get(FactId::Environment.as_str()).and_then(Probe::get);
+    let chosen = environment.map(|all| library::chosen(tool, all).join(" and "));
+    let chosen = chosen.filter(|chosen| !chosen.is_empty());
+    let narrower = Isa::from_params(&c.ours.params).and_then(|ours| {
+        library::narrower(version, ours).map(|(core, theirs)| (core, theirs, ours))
+    });
+    Extent::Open.explain(match (narrower, chosen) {
+        (Some((core, theirs, ours)), chosen) => format!(
+            "{tool} runs its kernels for another core, {core} ({}){}, but proofmark used {}",
+            theirs.name(),
+            chosen.map(|chosen| format!(" since {chosen} is set")).unwrap_or_default(),
+            ours.name()
+        ),
+        (None, Some(chosen)) if !library::names_core(version) => {
+            format!("{chosen} is set, by which {tool} may run kernels for another core")
+        }
+        (None, _) => return None,
+    })
 }
 
 /// Explains the difference if the slower of the two was disturbed. A disturbance of the faster one

@@ -29,6 +29,31 @@ pub(super) fn narrower(version: &str, ours: Isa) -> Option<(&str, Isa)> {
     core(version).filter(|(_, theirs)| at(*theirs) < at(ours))
 }
 
+/// Variables by which a library is told its kernels, with the tools that use it.
+const CHOICES: [(&str, &[&str]); 5] = [
+    ("BLIS_ARCH_TYPE", &["blis", "hpl"]),
+    ("MKL_CBWR", &["mkl", "linpack", "hpl"]),
+    ("MKL_DEBUG_CPU_TYPE", &["mkl", "linpack", "hpl"]),
+    ("MKL_ENABLE_INSTRUCTIONS", &["mkl", "linpack", "hpl"]),
+    ("OPENBLAS_CORETYPE", &["openblas", "hpl"]),
+];
+
+/// The variables of an environment by which a tool's library is told its kernels:
+/// `OPENBLAS_CORETYPE=Haswell`.
+pub(super) fn chosen<'a>(tool: &str, environment: &'a str) -> Vec<&'a str> {
+    let is_choice = |variable: &&str| {
+        let name = variable.split('=').next();
+        let known = CHOICES.iter().filter(|(choice, _)| Some(*choice) == name);
+        known.into_iter().any(|(_, tools)| tools.contains(&tool))
+    };
+    environment.split(' ').filter(is_choice).collect()
+}
+
+/// Returns true if a version names a core of which the kernels are known.
+pub(super) fn names_core(version: &str) -> bool {
+    core(version).is_some()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

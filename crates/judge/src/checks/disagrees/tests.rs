@@ -1,6 +1,8 @@
 //! Plants each cause, and tests that none is reported without it.
 
-use proofmark_model::{Conditions, Flush, Host, Param, Ratio, Severity, Trial, Verdict, key};
+use proofmark_model::{
+    Conditions, Flush, Host, Param, Probe, Ratio, Severity, Trial, Verdict, key,
+};
 
 use super::*;
 use crate::testing::*;
@@ -347,6 +349,33 @@ fn a_library_with_kernels_for_a_narrower_core() {
     explains("avx512", 0.7, "SkylakeX", "none", "");
     explains("avx512", 1.1, "Haswell", "none", ""); // It is slower, not faster.
     explains("avx512", 0.7, "Next", "none", "");
+}
+
+#[test]
+fn an_environment_that_chooses_a_librarys_kernels_is_the_cause() {
+    let explains = |factor, set: &str, tool: &str, version: &str, causes: &str, words: &str| {
+        let mut host = host();
+        let known = Probe::known(set.to_owned(), "/proc/self/environ");
+        host.settings.insert("environment variables".to_owned(), known);
+        let spoil = |r: &mut Reference| {
+            (r.tool, r.version) = (tool.to_owned(), version.to_owned());
+        };
+        let solve = with_param(linpack(5000, 1), "isa", "avx512");
+        let f = found(&host, solve, factor, &spoil).expect("they disagree");
+        assert_eq!(f.evidence[&format!("{tool}: causes")], causes, "{set}: {}", f.message);
+        assert!(f.message.contains(words), "{}", f.message);
+    };
+    let core = "OMP_NUM_THREADS=2 OPENBLAS_CORETYPE=Haswell";
+    let words = "another core, Haswell (avx2+fma) since OPENBLAS_CORETYPE=Haswell is set, but";
+    explains(0.5, core, "openblas", "0.3.21 (Haswell)", "library_core", words);
+    let mkl = "MKL_ENABLE_INSTRUCTIONS=SSE4_2";
+    let words =
+        "MKL_ENABLE_INSTRUCTIONS=SSE4_2 is set, by which mkl may run kernels for another core";
+    explains(0.5, mkl, "mkl", "2024.2", "library_core", words);
+    explains(0.5, "none", "mkl", "2024.2", "none", "");
+    explains(0.5, core, "mkl", "2024.2", "none", "");
+    explains(0.5, core, "openblas", "0.3.21 (SkylakeX)", "none", "");
+    explains(1.2, mkl, "mkl", "2024.2", "none", "");
 }
 
 #[test]

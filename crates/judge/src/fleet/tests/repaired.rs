@@ -6,7 +6,7 @@ use super::pairs::network;
 use super::*;
 
 fn names(all: &[&str]) -> NodesAgain {
-    NodesAgain { nodes: all.iter().map(|name| (*name).to_owned()).collect() }
+    NodesAgain { nodes: all.iter().map(|name| (*name).to_owned()).collect(), at: None }
 }
 
 /// The lines of the given passes of one node, healthy.
@@ -56,6 +56,24 @@ fn a_repaired_node_recovers_although_its_facts_and_speed_were_others() {
     // Files of earlier programs lack the line, and have the empty second pass.
     lines.retain(|line| !matches!(line, FleetLine::MeasureAgain(_)));
     assert_eq!(report(lines).count(NodeState::Healthy), 8);
+}
+
+#[test]
+fn a_repaired_node_tells_how_much_later_it_was_asked() {
+    let asked = |at: &[i64]| {
+        let mut lines = fleet(8, |_, _| {});
+        for seconds in at {
+            let at = moment(0).after(*seconds as f64);
+            lines.push(FleetLine::MeasureAgain(NodesAgain { at, ..names(&["n3"]) }));
+            lines.extend(healthy(3, &[Pass::First]));
+        }
+        let report = report(lines);
+        assert_eq!(node(&report, "n2").asked_again_after_s, None);
+        node(&report, "n3").asked_again_after_s
+    };
+    assert_eq!(asked(&[]), None);
+    assert_eq!(asked(&[1200]), Some(1200.0));
+    assert_eq!(asked(&[1200, 172_800]), Some(172_800.0), "the last time counts");
 }
 
 #[test]
