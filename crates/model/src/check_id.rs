@@ -22,6 +22,8 @@ pub const CPUS_LOST: &str = "cpus_lost";
 pub const DIRECT_REFUSED: &str = "direct_refused";
 /// A p99 that may be that of a disturbance.
 pub const DISTURBED_TAIL: &str = "disturbed_tail";
+/// Trend over time.
+pub const DRIFT: &str = "drift";
 /// Rate that did not last.
 pub const FALLING_RATE: &str = "falling_rate";
 /// A CPU quota that cannot be read.

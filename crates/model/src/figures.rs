@@ -187,7 +187,24 @@ impl Summary {
     pub fn half_width(&self) -> Option<f64> {
         self.figure(self.headline).half_width()
     }
+
+    /// Returns delivered as a share of the figure of that kind, below 1 if it is slower; `None`
+    /// where either is missing.
+    pub fn delivered_share(&self, kind: FigureKind, better: Better) -> Option<f64> {
+        let share = self.delivered.value? / self.figure(kind).value?;
+        // A delivered time is longer than the attainable one.
+        let share = if better == Better::Lower { share.recip() } else { share };
+        Some(share).filter(|share| share.is_finite() && *share >= 0.0)
+    }
+
+    /// Returns that share where it is so small that a reader must see it.
+    pub fn small_delivered_share(&self, kind: FigureKind, better: Better) -> Option<f64> {
+        self.delivered_share(kind, better).filter(|share| *share < NEARLY_ALL)
+    }
 }
+
+/// Share of a figure from which on delivered is nearly all of it.
+const NEARLY_ALL: f64 = 0.95;
 
 impl Round {
     /// Returns the figure of that kind.

@@ -103,7 +103,7 @@ pub use io_path::{IO_PATH, distance_from_device, io_path};
 pub use isa::Isa;
 pub use key::Key;
 pub use latency::{Latency, LatencyBucket, PERCENTILE_TRIALS, PercentileIntervals};
-pub use limit::Limit;
+pub use limit::{AT_LIMIT, Limit};
 pub use loading::LoadingThreads;
 pub use lock::lock;
 pub use main_results::{Configured, MainResult, MainRow, Pick, PickedValue, answer, best, pick};

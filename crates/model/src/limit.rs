@@ -2,6 +2,9 @@
 
 use crate::Unit;
 
+/// Share of a limit, such as a quota, from which on a result is at the limit.
+pub const AT_LIMIT: f64 = 0.95;
+
 /// A limit that a user can declare, as in `--limit disk.read=160MB/s`. A cgroup may set those of a
 /// disk on a device too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

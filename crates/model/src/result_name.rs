@@ -10,7 +10,8 @@ use crate::{
 /// Parameters that the words of [`io_path`] include.
 const IN_IO_PATH: [&str; 3] = [key::DIRECT.name(), key::CACHE.name(), key::FLUSH.name()];
 
-/// Amounts of work, which name a result only if they differ.
+/// Amounts of work, which name a result only if they differ; a size also if it is not the default,
+/// since the rate depends on it.
 const AMOUNTS: [&str; 2] = [key::ITERATIONS.name(), key::MATRIX_SIZE.name()];
 
 /// Names the results of one workload.
@@ -132,6 +133,7 @@ impl<'a> ResultNames<'a> {
         const ENGINE: &str = key::ENGINE.name();
         const PATH: &str = key::PATH.name();
         const MODE: &str = key::MODE.name();
+        const SIZE: &str = key::MATRIX_SIZE.name();
         const ALWAYS: [&str; 3] =
             [key::BLOCK_SIZE.name(), key::QUEUE_DEPTH.name(), key::METHOD.name()];
         let varies = self.varying.contains(name);
@@ -140,6 +142,7 @@ impl<'a> ResultNames<'a> {
             // A rate over loopback must not be taken for that of a network.
             PATH => m.params.word(name) == Some(NetworkPath::Loopback.as_str()),
             ENGINE => self.only_in_engine,
+            SIZE if !varies => self.is_unusual(m, name),
             _ if AMOUNTS.contains(&name) => varies,
             _ if is_disk(m) && IN_IO_PATH.contains(&name) => false,
             _ if is_disk(m) && ALWAYS.contains(&name) => true,
@@ -166,15 +169,25 @@ impl<'a> ResultNames<'a> {
             Some(PickedValue::Largest) if is_disk(m) => !is_largest,
             Some(PickedValue::Best | PickedValue::Largest) => varies || is_axis,
             _ if is_axis && !has_rows => true,
-            Some(PickedValue::Is(_)) | None => {
-                let default = self.spec.and_then(|s| s.parameter(name)).map(|p| &*p.default);
-                match default.filter(|d| ![AUTO, ""].contains(d)) {
-                    Some(_) if self.partial.contains(name) => true,
-                    Some(default) => value.is_some_and(|v| v != default),
-                    None => varies,
-                }
-            }
+            Some(PickedValue::Is(_)) | None => match self.default(name) {
+                Some(_) if self.partial.contains(name) => true,
+                Some(_) => self.is_unusual(m, name),
+                None => varies,
+            },
         }
+    }
+
+    /// The value that a parameter has unless another is asked for; `None` where it depends on the
+    /// machine.
+    fn default(&self, name: &str) -> Option<&str> {
+        let default = self.spec.and_then(|s| s.parameter(name)).map(|p| &*p.default);
+        default.filter(|d| ![AUTO, ""].contains(d))
+    }
+
+    /// Returns true if the value is known not to be the default.
+    fn is_unusual(&self, m: &Measurement, name: &str) -> bool {
+        let value = m.params.named(name).map(ToString::to_string);
+        self.default(name).zip(value).is_some_and(|(default, value)| value != default)
     }
 
     fn is_size(&self, name: &str) -> bool {

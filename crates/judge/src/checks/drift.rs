@@ -22,7 +22,7 @@ const LEAST_IN_ORDER: usize = 8;
 const TWO_SIDED: f64 = 2.576;
 
 pub(super) static DRIFT: Check = Check {
-    id: "drift",
+    id: check_id::DRIFT,
     class: Class::CHANGE,
     title: "Trend over time",
     about: "Series of one level only. Detects that the robust line through all samples rises or falls \
@@ -58,7 +58,7 @@ fn drift(ctx: &Context, m: &Measurement) -> Option<Finding> {
         signed(high),
         cause.as_ref().map_or(String::new(), |cause| format!(": {cause}")),
     );
-    let advice = match cause {
+    let advice = match &cause {
         Some(_) => "quote the figure with its time, or remove the cause and measure again",
         None => {
             "quote the figure with its time; compare with clock, temperature and other load over the \
@@ -71,6 +71,10 @@ fn drift(ctx: &Context, m: &Measurement) -> Option<Finding> {
         if disturbed { Weight::derive(m).change(drift.share.abs()) } else { Severity::Note };
     let finding = DRIFT.finding(severity, message, advice).with("drift", drift.share);
     let finding = finding.with("drift_low", low).with("drift_high", high);
+    let finding = match cause {
+        Some(cause) => finding.with("cause", cause),
+        None => finding,
+    };
     Some(finding.with("seconds", drift.seconds).with("target", target))
 }
 
@@ -301,6 +305,21 @@ mod tests {
             ),
             ("it stays", sampled(rand_read(1), 300, |_| 1.0), SILENT),
         ]);
+    }
+
+    /// Reports read the cause from the evidence.
+    #[test]
+    fn the_evidence_has_the_cause() {
+        let falling = sampled(flops(1), 300, |i| 1.0 - 0.6 * i as f64 / 300.0);
+        let stolen =
+            each_condition(falling.clone(), |i, c| c.steal_s = Some(0.6 * i as f64 / 300.0));
+        let cause = |m: Measurement| {
+            let m = judged(&host(), m, &[]);
+            let found = m.findings.into_iter().find(|f| f.check == "drift").unwrap();
+            found.evidence.get("cause").cloned()
+        };
+        assert_eq!(cause(falling), None);
+        assert!(cause(stolen).unwrap().as_str().unwrap().contains("stolen by the hypervisor"));
     }
 
     #[test]

@@ -9,7 +9,9 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use proofmark_model::{Better, CpuPlacement, FigureKind, Finding, Measurement, Severity, check_id};
+use proofmark_model::{
+    AT_LIMIT, Better, CpuPlacement, FigureKind, Finding, Measurement, Severity, check_id,
+};
 
 use super::effect::{self, Effect, share};
 use super::facts::list;
@@ -161,7 +163,7 @@ fn limit((name, w): (char, &Measurement), o: &Measurement, figure: Differing) ->
         false => f64::INFINITY,
     };
     let is_limit = is_quota || effect::LIMITS.contains(&&*ceiling.id);
-    let reached = w.efficiency? >= effect::REACHED && w.better == Better::Higher;
+    let reached = w.efficiency? >= AT_LIMIT && w.better == Better::Higher;
     let better = o.summary.as_ref()?.figure(figure.kind).value?;
     let explained = explained.min((better / ceiling.value).ln());
     (is_limit && reached && explained >= TOGETHER * figure.log)

@@ -15,8 +15,6 @@ pub(super) const LIMITS: [&str; 5] = [
 ];
 /// The bottleneck of a result whose ceiling a quota lowers.
 pub(super) const QUOTA: &str = "CPU quota";
-/// Share of a limit from which on a result is at the limit.
-pub(super) const REACHED: f64 = 0.95;
 /// Power of the own share of a device's bytes that is left of the rate, as `shared_device` weighs
 /// them.
 const DEVICE: i32 = 4;

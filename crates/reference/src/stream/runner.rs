@@ -29,7 +29,10 @@ impl ReferenceRunner for Stream {
         has_loop(test).then_some(
             "bytes that its program reads and writes, as in proofmark; its arrays have the size, \
              and its loops the instructions and the kind of stores, that it was compiled with; the \
-             system chooses the pages; the first iteration of a loop does not count",
+             system chooses the pages; the first iteration of a loop does not count; the tool result is the \
+             mean of the others, while STREAM's own Best Rate is that of the fastest: a whole pass \
+             with all that interrupted it, so it may be below proofmark's typical rate, which \
+             leaves such time out",
         )
     }
 

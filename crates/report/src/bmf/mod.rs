@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use proofmark_model::{Figure, FigureKind, Measurement, Run, Unit, Verdict, clean_excerpt};
 use serde::{Serialize, Serializer};
 
-use crate::view::{clean, counted, interval, joined};
+use crate::view::{counted, interval, joined, plain_spaces};
 use crate::{Options, RenderError};
 
 /// Maximum length of a benchmark's name in Bencher, less room for a number.
@@ -81,7 +81,7 @@ fn name(m: &Measurement) -> String {
         none if none.is_empty() => m.workload.clone(),
         parameters => format!("{}[{parameters}]", m.workload),
     };
-    clean_excerpt(&clean(&format!("{name}{over_time}")), LONGEST)
+    clean_excerpt(&plain_spaces(&format!("{name}{over_time}")), LONGEST)
 }
 
 /// Returns the name, with a number if another configuration has it.

@@ -170,23 +170,12 @@ pub fn color(outcome: Comparability) -> Option<Verdict> {
     }
 }
 
-/// Share of the headline from which on delivered is nearly all of it.
-const NEARLY_ALL: f64 = 0.95;
-
 /// Returns the delivered figure, where it differs, or where a machine delivers less than its
 /// headline.
 pub fn delivered(p: &ComparedPoint) -> Option<&ComparedFigure> {
     let less = |n: &Option<Number>| {
-        let value = |kind| n.as_ref()?.summary.figure(kind).value;
-        let (Some(delivered), Some(headline)) =
-            (value(FigureKind::Delivered), p.figure.and_then(value))
-        else {
-            return false;
-        };
-        match p.better {
-            Better::Higher => delivered < NEARLY_ALL * headline,
-            Better::Lower => headline < NEARLY_ALL * delivered,
-        }
+        let n = n.as_ref().zip(p.figure);
+        n.is_some_and(|(n, kind)| n.summary.small_delivered_share(kind, p.better).is_some())
     };
     let shown = |d: &&ComparedFigure| is_telling(d) || less(&p.a) || less(&p.b);
     p.delivered.as_ref().filter(shown)

@@ -1,6 +1,6 @@
 //! Cells: numbers that read back unchanged, and text that no spreadsheet takes for a formula.
 
-use crate::view::clean;
+use crate::view::plain_spaces;
 
 /// The text of a cell; empty where there is no value.
 pub(crate) struct Cell(pub(super) String);
@@ -20,7 +20,7 @@ impl From<f64> for Cell {
 /// Injection").
 impl From<&str> for Cell {
     fn from(text: &str) -> Self {
-        let text = clean(text);
+        let text = plain_spaces(text);
         let formula = text.trim_start().starts_with(['=', '+', '-', '@']);
         Self(if formula { format!("'{text}") } else { text })
     }

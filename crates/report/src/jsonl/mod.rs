@@ -18,7 +18,7 @@
 use proofmark_model::{Better, Measurement, Param, Params, Reference, Run, Series};
 use serde_json::{Map, Value, json};
 
-use crate::view::{clean, delivered, interval, trial_iops, why_no_trials};
+use crate::view::{delivered, interval, plain_spaces, trial_iops, why_no_trials};
 use crate::{Options, RenderError};
 
 const PLAIN: &str = "1";
@@ -31,11 +31,11 @@ pub(crate) fn render(run: &Run, _: &Options) -> Result<String, RenderError> {
     let about_run = json!({
         "time": run.started.to_string(),
         "run_id": run.started.to_string(),
-        "host": run.host.os.host_name.get().map(|name| clean(name)),
-        "label": run.label.as_ref().map(|label| clean(label)),
-        "tool": clean(&run.imported.clone().unwrap_or_else(own)),
-        "profile": clean(&run.plan.profile),
-        "machine": run.host.cpu.model_name.get().map(|model| clean(model)),
+        "host": run.host.os.host_name.get().map(|name| plain_spaces(name)),
+        "label": run.label.as_ref().map(|label| plain_spaces(label)),
+        "tool": plain_spaces(&run.imported.clone().unwrap_or_else(own)),
+        "profile": plain_spaces(&run.plan.profile),
+        "machine": run.host.cpu.model_name.get().map(|model| plain_spaces(model)),
         "verdict": run.verdict(),
     });
     let mut lines = Lines { about: vec![about_run], text: String::new() };
@@ -43,7 +43,7 @@ pub(crate) fn render(run: &Run, _: &Options) -> Result<String, RenderError> {
     for m in &run.measurements {
         lines.about.push(json!({
             "time": m.trials.first().map_or(run.started, |t| t.started).to_string(),
-            "workload": clean(&m.workload),
+            "workload": plain_spaces(&m.workload),
             "subsystem": m.subsystem,
             "params": params(&m.params),
             "verdict": m.verdict,
@@ -57,10 +57,10 @@ pub(crate) fn render(run: &Run, _: &Options) -> Result<String, RenderError> {
 /// Returns parameters without control characters.
 fn params(params: &Params) -> Map<String, Value> {
     let value = |value: &Param| match value {
-        Param::Text(text) => clean(text).into(),
+        Param::Text(text) => plain_spaces(text).into(),
         other => json!(other),
     };
-    params.0.iter().map(|(name, v)| (clean(name), value(v))).collect()
+    params.0.iter().map(|(name, v)| (plain_spaces(name), value(v))).collect()
 }
 
 struct Lines {
@@ -81,7 +81,7 @@ impl Lines {
     }
 
     fn run(&mut self, run: &Run) {
-        let stopped = json!({ "interrupted": run.interrupted.as_ref().map(|s| clean(s)) });
+        let stopped = json!({ "interrupted": run.interrupted.as_ref().map(|s| plain_spaces(s)) });
         self.add("run_points", run.measurements.len() as f64, PLAIN, stopped);
         self.add("run_points_planned", run.plan.points.len() as f64, PLAIN, Value::Null);
         let nanoseconds =
@@ -90,7 +90,7 @@ impl Lines {
     }
 
     fn measurement(&mut self, m: &Measurement) {
-        let missing = m.trials.is_empty().then(|| why_no_trials(m));
+        let missing = m.trials.is_empty().then(|| plain_spaces(&why_no_trials(m)));
         self.add("trials", m.trials.len() as f64, PLAIN, json!({ "missing": missing }));
         for (metric, value, unit, better) in figures(m) {
             self.add(metric, value, unit, json!({ "better": better }));
@@ -116,7 +116,7 @@ impl Lines {
             self.add("level", l.median, unit, more);
         }
         for c in &series.changes {
-            let cause = c.cause.as_ref().map(|cause| clean(cause));
+            let cause = c.cause.as_ref().map(|cause| plain_spaces(cause));
             let more = json!({ "time": c.at.to_string(), "at_s": c.at_s, "cause": cause });
             self.add("change", c.ratio, PLAIN, more);
         }
@@ -126,8 +126,8 @@ impl Lines {
 
     fn reference(&mut self, m: &Measurement, r: &Reference) {
         self.about.push(json!({
-            "reference": clean(&r.tool),
-            "reference_version": clean(&r.version),
+            "reference": plain_spaces(&r.tool),
+            "reference_version": plain_spaces(&r.version),
             "verdict": r.verdict,
         }));
         let better = json!({ "better": m.better });

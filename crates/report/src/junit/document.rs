@@ -5,7 +5,7 @@ use std::time::Duration;
 use proofmark_model::Timestamp;
 use quick_junit::{NonSuccessKind, Report, SerializeError, TestCase, TestCaseStatus, TestSuite};
 
-use crate::view::clean;
+use crate::view::plain_spaces;
 
 /// Returns the status of a case whose check failed: the kind of failure in one or two words, and its
 /// cause.
@@ -69,5 +69,5 @@ pub fn write(name: &str, suites: Vec<TestSuite>) -> Result<String, SerializeErro
 /// Removes characters that XML 1.0 does not allow: those that control a terminal, and the two code
 /// points that are no characters.
 pub fn text(from: &str) -> String {
-    clean(from).replace(['\u{fffe}', '\u{ffff}'], "")
+    plain_spaces(from).replace(['\u{fffe}', '\u{ffff}'], "")
 }

@@ -4,6 +4,8 @@ use std::collections::HashSet;
 
 use proofmark_model::{Measurement, Params, Run, clean_excerpt};
 
+use crate::view::plain_spaces;
+
 pub type Label = (String, String);
 
 pub type Labels = Vec<Label>;
@@ -12,7 +14,7 @@ pub type Labels = Vec<Label>;
 const LONGEST: usize = 200;
 
 pub fn label(name: &str, text: &str) -> Label {
-    (name.to_owned(), clean_excerpt(text, LONGEST))
+    (name.to_owned(), clean_excerpt(&plain_spaces(text), LONGEST))
 }
 
 /// Returns the labels of every series of a run: those that let one collector hold the files of
@@ -32,8 +34,8 @@ pub fn for_measurement(run: &Labels, m: &Measurement) -> Labels {
 /// Adds each parameter after `param_`. Where names become equal, the later ones get a number.
 fn parameters(labels: &mut Labels, params: &Params) {
     for (name, parameter) in &params.0 {
-        let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
-        let name: String = name.chars().take(LONGEST).map(plain).collect();
+        let plain_spaces = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
+        let name: String = name.chars().take(LONGEST).map(plain_spaces).collect();
         let mut unique = format!("param_{name}");
         let mut number = 1;
         while labels.iter().any(|(taken, _)| *taken == unique) {

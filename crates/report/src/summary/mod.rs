@@ -59,10 +59,11 @@ fn row(r: &ScreenRow) -> String {
         None => (figure, None),
     };
     let near = r.near.as_ref().map(|n| format!("{} % of {}", n.percent, n.word));
+    let loss = r.loss.as_ref().map(|share| format!("lost {share}"));
     let times = r.percentiles.as_ref().filter(|[_, p99]| p99 != "-");
     let tail = if r.has_disturbed_tail { " (may be disturbed)" } else { "" };
     let times = times.map(|[p50, p99]| format!("p50 {p50}, p99 {p99}{tail}"));
     let doubt = (!doubt.is_empty()).then(|| doubt.to_owned());
-    let all = [Some(figure), delivered, near, times, doubt].into_iter().flatten();
+    let all = [Some(figure), delivered, loss, near, times, doubt].into_iter().flatten();
     format!("- {name}: {}", joined(all, "; "))
 }

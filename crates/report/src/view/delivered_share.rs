@@ -1,13 +1,10 @@
 //! The delivered part of a headline that leaves out the time that was taken from the threads.
 
-use proofmark_model::{Better, FigureKind, Measurement, Summary};
+use proofmark_model::{FigureKind, Measurement, Summary};
 use serde::Serialize;
 
 use super::num::percentage;
 use super::text::clean;
-
-/// A smaller share is printed with the headline.
-const NEARLY_ALL: f64 = 0.95;
 
 /// The part of a headline that was not delivered.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -39,13 +36,11 @@ fn other_headline(m: &Measurement) -> Option<&Summary> {
 /// The delivered figure as a share of the headline; `None` where it is the headline.
 pub fn delivered_share(m: &Measurement) -> Option<f64> {
     let s = other_headline(m)?;
-    let share = s.delivered.value? / s.value();
-    // A delivered time is longer than the attainable one.
-    let share = if m.better == Better::Lower { share.recip() } else { share };
-    Some(share).filter(|share| share.is_finite() && *share >= 0.0)
+    s.delivered_share(s.headline, m.better)
 }
 
 /// The delivered share where much was lost.
 pub fn small_share(m: &Measurement) -> Option<f64> {
-    delivered_share(m).filter(|share| *share < NEARLY_ALL)
+    let s = other_headline(m)?;
+    s.small_delivered_share(s.headline, m.better)
 }

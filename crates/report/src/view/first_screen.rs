@@ -12,6 +12,7 @@ use super::findings::FindingGroup;
 use super::label::{Group, anchor, delivered, interval, usable, why_no_trials};
 use super::main_results::{ScreenPart, ScreenRow};
 use super::merge_messages::Kind;
+use super::network;
 use super::num::median;
 use super::operation;
 use super::references::phrase;
@@ -130,6 +131,7 @@ fn row(groups: &[Group], chosen: &Chosen) -> Option<ScreenRow> {
         few: found.and_then(|(m, s)| too_few(m, s)),
         near: near(m, &scale).filter(|_| found.is_some()),
         rounds: rounds(m),
+        loss: found.and_then(|(m, _)| network::loss_of_rate(m)),
         percentiles: percentiles.and_then(operation::p50_and_p99),
         has_disturbed_tail: percentiles.is_some() && operation::has_disturbed_tail(m),
         verdict: m.verdict,

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use proofmark_model::{
     AUTO, Figure, FigureKind, Measurement, Param, Params, ResultNames, Run, Subsystem, Summary,
-    WorkloadSpec, best, check_id, key,
+    Verdict, WorkloadSpec, best, check_id, key,
 };
 
 use super::disk::{COVERED_BY_IO_PATH, IO_PATH, io_path};
@@ -282,6 +282,14 @@ pub fn usable(m: &Measurement) -> Option<(&Measurement, &Summary)> {
 pub fn best_usable<'a>(all: &[&'a Measurement]) -> Option<(&'a Measurement, &'a Summary)> {
     let fit: Vec<_> = all.iter().copied().filter(|m| usable(m).is_some()).collect();
     usable(best(&fit)?)
+}
+
+/// The verdict of the worst of these results, for a sentence that concludes from them; empty if all
+/// are valid.
+pub fn doubt_of<'a>(all: impl IntoIterator<Item = &'a Measurement>) -> &'static str {
+    let verdicts: Vec<Verdict> = all.into_iter().map(|m| m.verdict).collect();
+    let worst = Verdict::ALL.into_iter().rev().find(|v| verdicts.contains(v));
+    worst.filter(|v| *v != Verdict::Valid).map_or("", Verdict::as_str)
 }
 
 pub fn why_no_trials(m: &Measurement) -> String {

@@ -60,6 +60,9 @@ pub struct ScreenRow {
     /// 50 % more.
     #[serde(skip)]
     pub rounds: Vec<f64>,
+    /// The share of the datagrams that were lost, of a rate of datagrams: `3.1 %`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loss: Option<String>,
     /// p50 and p99 of the times of single operations.
     pub percentiles: Option<[String; 2]>,
     /// True if p99 may be that of a disturbance.
@@ -76,6 +79,12 @@ impl ScreenRow {
     /// `FP peak, 2 CPUs, avx512`.
     pub fn name(&self) -> String {
         joined([&*self.title, &self.configuration], ", ")
+    }
+
+    /// `UDP throughput, 1 stream (5.0 % lost)`: a column of its own would leave no room for intervals.
+    fn name_with_loss(&self) -> String {
+        let lost = self.loss.as_ref().map_or_else(String::new, |share| format!(" ({share} lost)"));
+        format!("{}{lost}", self.name())
     }
 
     /// The delivered figure with the unit, for a row without a figure before it.
@@ -149,7 +158,9 @@ fn table(parts: &[&ScreenPart]) -> Table {
     };
     let percentile = |r: &ScreenRow, at: usize| r.percentiles.as_ref().map(|p| p[at].clone());
     Columns::new(joined(parts.iter().map(about), "; "))
-        .column(&capital(&and_list(parts.iter().map(|p| p.word))), |r: &&ScreenRow| r.name())
+        .column(&capital(&and_list(parts.iter().map(|p| p.word))), |r: &&ScreenRow| {
+            r.name_with_loss()
+        })
         .keys()
         .number(first, |r| if only_delivered(r) { "-".into() } else { value(r) })
         .when(first == UNDISTURBED[0], |table| table.explained(UNDISTURBED[0], UNDISTURBED[1]))

@@ -90,6 +90,7 @@ pub(crate) use pictures::{Column as PictureColumn, Picture};
 pub(crate) use report::findings_section;
 pub(crate) use short::Short;
 pub(crate) use table::{Cell, CellPicture, Dot, Rounds, Table, Whisker};
+pub(crate) use text::plain_spaces;
 pub(crate) use text::{agree, and_list, enclosed};
 pub use text::{capital, clean, counted, joined, stop};
 pub use timeline::{SIGNS, Timeline};

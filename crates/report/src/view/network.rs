@@ -84,6 +84,11 @@ pub fn loss(m: &Measurement) -> Option<f64> {
     m.datagrams().filter(|d| d.sent > 0).map(|d| d.loss())
 }
 
+/// That share of a bit rate's datagrams: `3.1 %`.
+pub fn loss_of_rate(m: &Measurement) -> Option<String> {
+    loss(m).filter(|_| streams(m)).and_then(percentage)
+}
+
 /// Payload sent in bits per second, where datagrams may be lost.
 pub fn offered(m: &Measurement) -> Option<f64> {
     let rate = m.summary.as_ref()?.value() / (1.0 - loss(m).filter(|_| streams(m))?);
@@ -120,8 +125,7 @@ pub fn extra(m: &Measurement) -> Option<String> {
     if !is_network(m) {
         return None;
     }
-    let lost = loss(m).filter(|_| streams(m)).and_then(percentage);
-    let lost = lost.map(|share| format!("lost {share}"));
+    let lost = loss_of_rate(m).map(|share| format!("lost {share}"));
     let parts = joined([lost, operation::phrase(m)].into_iter().flatten(), "; ");
     (!parts.is_empty()).then_some(parts)
 }

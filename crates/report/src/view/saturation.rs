@@ -3,9 +3,9 @@
 
 use proofmark_model::{Measurement, Summary, key};
 
-use super::label::{Group, series, usable};
+use super::label::{Group, doubt_of, series, usable};
 use super::num::percentage;
-use super::text::{capital, enclosed};
+use super::text::{capital, enclosed, joined};
 use super::workload_figure::{has_known_ceiling, of_the_ceiling};
 
 /// Share of the best rate that counts as the best.
@@ -76,14 +76,17 @@ fn sentence(group: &Group, s: &Saturation) -> Option<String> {
     let near = enclosed(" The best is ", &of_ceiling.unwrap_or_default(), &format!(" {whose}."));
     let name = enclosed("with ", &group.short_without(s.at, &[key::MATRIX_SIZE]), " ");
     let rate = capital(&format!("{name}the rate"));
+    let doubt = doubt_of([s.at, s.best]);
+    let share = enclosed(" (", &joined(["95 % of the best", doubt], "; "), ")");
+    let doubt = enclosed(" (", doubt, ")");
     Some(match s.ends {
         [_, true] => format!(
             "{rate} may not have saturated yet: only the largest n, {n}, reaches 95 % of the \
-             best.{near}"
+             best{doubt}.{near}"
         ),
         [true, _] => {
-            format!("{rate} is saturated at the smallest n measured, {n} (95 % of the best).{near}")
+            format!("{rate} is saturated at the smallest n measured, {n}{share}.{near}")
         }
-        _ => format!("{rate} saturates at n\u{a0}=\u{a0}{n} (95 % of the best).{near}"),
+        _ => format!("{rate} saturates at n\u{a0}=\u{a0}{n}{share}.{near}"),
     })
 }

@@ -7,7 +7,9 @@ use proofmark_model::{
 use super::delivered_share::Lost;
 use super::disk::{device_words, distance_from_device, fall_phrase};
 use super::grouping::distinct;
-use super::label::{Group, best_usable, differing_only_in, series, spoken, title, usable};
+use super::label::{
+    Group, best_usable, differing_only_in, doubt_of, series, spoken, title, usable,
+};
 use super::levels::{Plateau, disagreements, plateaus};
 use super::network::{self, over_loopback};
 use super::num::Scale;
@@ -33,7 +35,7 @@ pub fn write(group: &Group, scale: &Scale) -> Vec<String> {
     out.extend(saturation::sentences(group));
     out.extend(group.all.iter().filter_map(|m| {
         let fell = fall_phrase(m, scale)?;
-        Some(format!("The rate fell ({}): {fell}.", group.short(m)))
+        Some(format!("The rate fell{}: {fell}.", named(group, m)))
     }));
     out.extend(page_cache(group, scale));
     out.extend(loopback(group, scale));
@@ -86,15 +88,19 @@ fn scaling(group: &Group, answer: &Measurement, parameter: &'static str) -> Opti
     let all = all.into_iter().filter_map(|(count, m)| Some((count, usable(m)?)));
     let mut series: Vec<(u64, (&Measurement, &Summary))> = all.collect();
     series.dedup_by_key(|(value, _)| *value);
-    let (first, _) = *series.first()?;
+    let (first, (least, _)) = *series.first()?;
     let changes = |figure: fn(&Summary) -> &Figure| {
-        let figures = series.iter().map(|(count, (_, s))| (*count, figure(s)));
-        let figures: Vec<(u64, &Figure)> = figures.collect();
-        let (first, rest) = figures.split_first()?;
-        if rest.is_empty() || figures.iter().any(|(_, f)| f.value.is_none()) {
+        let steps_of = series.iter().map(|(count, (m, s))| Step {
+            count: *count,
+            figure: figure(s),
+            doubt: doubt_of([*m]),
+        });
+        let all: Vec<Step> = steps_of.collect();
+        let (first, rest) = all.split_first()?;
+        if rest.is_empty() || all.iter().any(|step| step.figure.value.is_none()) {
             return None;
         }
-        (first.1.value? > 0.0).then(|| match parameter {
+        (first.figure.value? > 0.0).then(|| match parameter {
             _ if key::THREADS == parameter => by_threads(group, answer, *first, rest),
             _ if key::STREAMS == parameter => steps(*first, rest, "with"),
             _ => steps(*first, rest, "at"),
@@ -118,19 +124,25 @@ fn scaling(group: &Group, answer: &Measurement, parameter: &'static str) -> Opti
         _ if key::STREAMS == parameter => counted(first, "stream"),
         _ => format!("{} {first}", spoken(parameter)),
     };
-    let kind = enclosed(" (", &group.short_without(answer, &but), ")");
+    let kind = [&*group.short_without(answer, &but), doubt_of([least])];
+    let kind = enclosed(" (", &joined(kind, "; "), ")");
     Some(format!("Compared with {against}{kind}: {parts}."))
 }
 
+/// One of the results that a sentence compares.
+#[derive(Clone, Copy)]
+struct Step<'a> {
+    /// Threads, streams or I/Os in flight.
+    count: u64,
+    figure: &'a Figure,
+    /// Its verdict, unless it is valid.
+    doubt: &'static str,
+}
+
 /// The factors for more threads; oversubscribed ones are listed separately.
-fn by_threads(
-    group: &Group,
-    answer: &Measurement,
-    first: (u64, &Figure),
-    rest: &[(u64, &Figure)],
-) -> String {
-    let (over, within): (Vec<_>, Vec<_>) =
-        rest.iter().copied().partition(|(threads, _)| group.beyond_cpus(*threads));
+fn by_threads(group: &Group, answer: &Measurement, first: Step, rest: &[Step]) -> String {
+    let (over, within): (Vec<Step>, Vec<Step>) =
+        rest.iter().copied().partition(|step| group.beyond_cpus(step.count));
     // Memory bandwidth is limited by what the usable CPUs reach together, so more threads are
     // compared with that.
     let full = within.last().copied().filter(|_| answer.subsystem.info().pace == Pace::Memory);
@@ -138,7 +150,7 @@ fn by_threads(
         _ if over.is_empty() => None,
         Some(full) => Some(format!(
             "oversubscribed, compared with {}, {}",
-            counted(full.0, "thread"),
+            counted(full.count, "thread"),
             steps(full, &over, "with")
         )),
         None => Some(format!("oversubscribed, {}", steps(first, &over, "with"))),
@@ -147,16 +159,17 @@ fn by_threads(
     joined(within.into_iter().chain(turns), "; ")
 }
 
-/// `1.98 times with 2 (the intervals overlap), 2.01 times with 4`.
-fn steps(from: (u64, &Figure), to: &[(u64, &Figure)], with: &str) -> String {
-    let step = |(count, f): &(u64, &Figure)| {
-        let overlap = match (from.1.ci95, f.ci95) {
+/// `1.98 times with 2 (the intervals overlap), 2.01 times with 4 (suspect)`.
+fn steps(from: Step, to: &[Step], with: &str) -> String {
+    let step = |step: &Step| {
+        let overlap = match (from.figure.ci95, step.figure.ci95) {
             (Some([a, b]), Some([c, d])) => a <= d && c <= b,
             _ => false,
         };
-        let factor = f.value.unwrap_or(f64::NAN) / from.1.value.unwrap_or(f64::NAN);
-        let same = if overlap { " (the intervals overlap)" } else { "" };
-        format!("{} times {with} {count}{same}", format_factor(factor))
+        let [value, base] = [step, &from].map(|s| s.figure.value.unwrap_or(f64::NAN));
+        let same = if overlap { "the intervals overlap" } else { "" };
+        let doubt = enclosed(" (", &joined([same, step.doubt], "; "), ")");
+        format!("{} times {with} {}{doubt}", format_factor(value / base), step.count)
     };
     and_list(to.iter().map(step))
 }
@@ -166,12 +179,17 @@ fn page_cache(group: &Group, scale: &Scale) -> Option<String> {
     let cached: Vec<&Measurement> =
         group.all.iter().copied().filter(|m| distance_from_device(m).is_none()).collect();
     let (m, s) = best_usable(&cached)?;
-    let (rate, name) = (scale.with_label(s.value())?, group.short(m));
+    let (rate, name) = (scale.with_label(s.value())?, named(group, m));
     let device = match device_words(m) {
         Some(words) => format!("the device moved {words}"),
         None => "the device's share is not known".to_owned(),
     };
-    Some(format!("From the page cache, not the disk: {rate} ({name}); {device}."))
+    Some(format!("From the page cache, not the disk: {rate}{name}; {device}."))
+}
+
+/// ` (4 KiB, depth 32; suspect)`: the configuration of the result that a sentence is about.
+fn named(group: &Group, m: &Measurement) -> String {
+    enclosed(" (", &joined([&*group.short(m), doubt_of([m])], "; "), ")")
 }
 
 /// The fastest result over loopback, where the headline is that of a network.
@@ -181,7 +199,7 @@ fn loopback(group: &Group, scale: &Scale) -> Option<String> {
     let (m, s) = usable(proofmark_model::answer(group.run, &within)?)?;
     let trips = operation::phrase(m).filter(|_| network::round_trips(m));
     let value = trips.or_else(|| scale.with_label(s.value()))?;
-    Some(format!("Over loopback, without a network: {value} ({}).", group.short(m)))
+    Some(format!("Over loopback, without a network: {value}{}.", named(group, m)))
 }
 
 /// The figures of each cache level and of memory, one sentence per series of working sets.
@@ -203,10 +221,10 @@ fn plateau_sentence(group: &Group, series: &[&Measurement], scale: &Scale) -> Op
     let part = |p: Plateau| {
         let value = scale.with_label(p.m.summary.as_ref()?.value())?;
         let set = format_size(p.set);
-        Some(match p.level {
-            Some(level) => format!("{value} within {set} ({level})"),
-            None => format!("{value} at {set}"),
-        })
+        let doubt = doubt_of([p.m]);
+        let of = if p.level.is_some() { "within" } else { "at" };
+        let note = enclosed(" (", &joined([p.level.unwrap_or_default(), doubt], "; "), ")");
+        Some(format!("{value} {of} {set}{note}"))
     };
     let parts: Vec<String> = plateaus(group.run, &series).into_iter().filter_map(part).collect();
     let named = capital(&group.short_without(series.first()?, &[key::WORKING_SET]));

@@ -7,6 +7,11 @@ pub fn stop(text: &str) -> String {
     if text.ends_with(['.', '!', '?']) { text.to_owned() } else { format!("{text}.") }
 }
 
+/// Text for a program, which compares byte by byte: every space is the plain one.
+pub fn plain_spaces(text: &str) -> String {
+    clean(text).replace(['\u{202f}', '\u{a0}'], " ")
+}
+
 /// Makes the first letter a capital.
 pub fn capital(text: &str) -> String {
     let mut chars = text.chars();

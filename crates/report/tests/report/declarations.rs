@@ -51,3 +51,13 @@ fn no_format_knows_a_workload_by_its_id() {
         }
     }
 }
+
+/// Lists of results, such as a comparison's, have no headings by subsystem: a title stands alone.
+#[test]
+fn no_two_workloads_have_the_same_title() {
+    let mut titles = BTreeSet::new();
+    for workload in proofmark_workloads::ALL {
+        let spec = workload.spec();
+        assert!(titles.insert(spec.title.to_lowercase()), "{}: {}", spec.id, spec.title);
+    }
+}

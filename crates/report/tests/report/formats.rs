@@ -144,3 +144,16 @@ fn json_gives_the_run_back() {
     let back = proofmark_model::read_run(&render("json", &run)).unwrap();
     assert!(back == run, "every bit of every number");
 }
+
+/// Programs compare names and units byte by byte: their spaces are the plain one.
+#[test]
+fn spaces_for_programs_are_plain() {
+    const ODD: [char; 2] = ['\u{202f}', '\u{a0}'];
+    for run in fixture::every_and_hostile("n 20\u{202f}000, 5\u{a0}s") {
+        for format in ["csv", "jsonl", "openmetrics", "bmf", "junit"] {
+            let text = find(format).unwrap().render(&run, &Options::default()).unwrap();
+            let odd = text.lines().find(|line| line.contains(ODD));
+            assert_eq!(odd, None, "{format}");
+        }
+    }
+}

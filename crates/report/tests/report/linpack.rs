@@ -81,3 +81,16 @@ fn sizes_far_apart_are_on_a_logarithmic_axis() {
     out.says("10 to 4000", &run, &["cpu.dgemm charts/0"]);
     insta::assert_snapshot!(out.text);
 }
+
+/// One size alone is named unless it is the default: another n is another measurement.
+#[test]
+fn a_size_that_is_not_the_default_is_in_the_name() {
+    let named = |n: u64| {
+        let mut run = fixture::one_solve();
+        let m = &mut run.measurements[0];
+        m.params = m.params.clone().with(key::MATRIX_SIZE, n);
+        super::reading::render("summary", &run).replace('\u{202f}', " ")
+    };
+    assert!(named(2000).contains("- LINPACK, 2 CPUs, n 2 000: "), "{}", named(2000));
+    assert!(named(5000).contains("- LINPACK, 2 CPUs: "), "{}", named(5000));
+}

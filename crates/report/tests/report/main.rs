@@ -8,6 +8,7 @@ mod conclusions;
 mod declarations;
 mod design;
 mod disk;
+mod doubt;
 mod dump;
 mod exports;
 mod findings;

@@ -46,3 +46,37 @@ fn tables() {
     out.says("twice the bytes were received", &run, &["network.tcp.stream ends"]);
     insta::assert_snapshot!(out.text);
 }
+
+/// A UDP throughput without its loss says little: the loss is beside it wherever the main results
+/// are.
+#[test]
+fn the_loss_is_beside_the_throughput() {
+    let mut run = fixture::loopback();
+    run.measurements.retain(|m| m.workload == "network.udp.stream" && m.verdict.is_usable());
+    run.measurements.truncate(1);
+    for d in run.measurements[0].trials.iter_mut().filter_map(|t| t.network.as_mut()) {
+        let d = d.datagrams.as_mut().unwrap();
+        (d.sent, d.received, d.counted_lost) = (1000, 969, None);
+    }
+    let brief = proofmark_report::terminal::brief(
+        &run,
+        &proofmark_report::Options::default(),
+        &super::reading::MORE,
+    );
+    let page = super::reading::render("html", &run);
+    let answer = page.split("<div class=\"answers\">").nth(1).unwrap();
+    let answer = answer.split("<section").nth(1).unwrap();
+    for (format, text) in [
+        ("terminal", &*brief),
+        ("summary", &super::reading::render("summary", &run)),
+        ("markdown", &super::reading::render("markdown", &run)),
+        ("page", answer),
+    ] {
+        assert!(text.contains("3.1 %"), "{format}: {text}");
+        assert!(text.contains("lost"), "{format}: {text}");
+    }
+    // TCP has no datagrams, so there is no column.
+    let mut run = fixture::loopback();
+    run.measurements.retain(|m| m.workload == "network.tcp.stream");
+    assert!(!super::reading::render("summary", &run).contains("lost"));
+}

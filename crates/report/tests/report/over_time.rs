@@ -1,6 +1,6 @@
 //! The report on a configuration over time of unusual runs.
 
-use proofmark_model::{Measurement, Run, Series, Trend};
+use proofmark_model::{Finding, Measurement, Run, Series, Severity, Trend};
 use proofmark_report::Options;
 
 use super::dump::Dump;
@@ -82,6 +82,36 @@ fn a_load_over_time_has_one_unit_in_all_of_its_rows_and_sentences() {
             assert!(line.is_none(), "{format}: {line:?}");
         }
     }
+}
+
+/// A fall whose moment shows no cause has that of the whole time; a trend has that of its check.
+#[test]
+fn a_fall_names_the_cause_that_the_checks_know() {
+    let others = "a competing process took 31.0 % of the trials' CPU time";
+    let note = |check: &'static str| Finding::new(check, Severity::Note, others, "stop it");
+    let said = |run: &Run| {
+        let text = render("markdown", run).replace(['\u{a0}', '\u{202f}'], " ");
+        let of = |line: &&str| line.contains("it fell") || line.contains("the rate fell by");
+        text.lines().find(of).unwrap().to_owned()
+    };
+    let mut run = fixture::endured();
+    edit_series(&mut run, |s| s.changes.iter_mut().for_each(|c| c.cause = None));
+    assert!(said(&run).contains("no recorded condition changed with it."), "{}", said(&run));
+    edit(&mut run, |m| m.findings.push(note("oversubscribed")));
+    assert!(said(&run).contains("no recorded condition changed with it."), "{}", said(&run));
+    edit(&mut run, |m| m.findings.push(note("other_cpu")));
+    let whole = format!("no recorded condition changed with it. Over the whole time {others}.");
+    assert!(said(&run).contains(&whole), "{}", said(&run));
+    edit_series(&mut run, |s| {
+        s.levels.truncate(1);
+        s.changes.clear();
+    });
+    trend(&mut run, -1e-3, [-1.1e-3, -9e-4]);
+    assert!(said(&run).contains(&format!("Over the whole time {others}.")), "{}", said(&run));
+    let cause = "CPU time stolen by the hypervisor: 0.0 % of the time before, 60.0 % after";
+    edit(&mut run, |m| m.findings.push(note("drift").with("cause", cause)));
+    assert!(said(&run).contains(&format!(": {cause}.")), "{}", said(&run));
+    assert!(!said(&run).contains("Over the whole time"), "{}", said(&run));
 }
 
 /// Only `endure` has --for: a reader of a profile's series needs the whole command.

@@ -72,6 +72,29 @@ fn an_issue_takes_the_markdown() {
     }
 }
 
+/// In an issue, what a reader needs is open, and the long lists are folded.
+#[test]
+fn an_issue_shows_the_answer_and_folds_the_rest() {
+    for run in [fixture::run(), fixture::published(), large(300)] {
+        let text = short("markdown", &run, 80);
+        let mut open = String::new();
+        for part in text.split("<details>") {
+            open += part.rsplit("</details>").next().unwrap();
+        }
+        assert_eq!(text.matches("<details>").count(), text.matches("</details>").count());
+        assert!(open.lines().count() < 120, "{open}");
+        let groups = found(&run);
+        let count = |bad: bool| groups.iter().filter(|g| g.is_problem() == bad).count();
+        let shown = |text: &str| text.lines().filter(|l| l.starts_with("- **")).count();
+        assert!(shown(&open) <= count(true) && shown(&text) - shown(&open) <= count(false));
+        // A table within the fold needs an empty line before it.
+        assert!(text.contains(&format!(
+            "<summary>Every result ({})</summary>\n\n| result ",
+            run.measurements.len()
+        )));
+    }
+}
+
 /// Every finding, conclusion and result is printed or counted among those left out.
 #[test]
 fn what_is_left_out_is_counted() {
@@ -104,7 +127,7 @@ fn what_is_left_out_is_counted() {
                     "note" => 0,
                     "finding" => text.lines().filter(|l| l.starts_with("- **")).count(),
                     _ => {
-                        let rows = text.split("*Every result*").nth(1).unwrap_or_default();
+                        let rows = text.split("<summary>Every result (").nth(1).unwrap_or_default();
                         let rows = rows.lines().filter(|l| l.starts_with("| ")).count();
                         rows.saturating_sub(2)
                     }
@@ -121,7 +144,7 @@ fn what_is_left_out_is_counted() {
 fn one_row_has_one_name() {
     for run in fixture::every() {
         let text = short("markdown", &run, 80);
-        let rows = text.split("*Every result*").nth(1).unwrap_or_default();
+        let rows = text.split("<summary>Every result (").nth(1).unwrap_or_default();
         let cell =
             |row: &str| row.trim_matches('|').split('|').next().unwrap().trim().replace('\\', "");
         let names: Vec<String> =

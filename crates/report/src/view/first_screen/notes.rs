@@ -4,7 +4,7 @@
 use std::cmp::Reverse;
 
 use proofmark_model::{
-    FigureKind, Measurement, Run, Subsystem, TimeCause, Trial, counted, placement_words,
+    AT_LIMIT, FigureKind, Measurement, Run, Subsystem, TimeCause, Trial, counted, placement_words,
 };
 use serde::Serialize;
 
@@ -87,17 +87,15 @@ fn quota(run: &Run) -> Option<String> {
     Some(format!("CPU quota of {}", counted(cpus, "CPU")))
 }
 
-/// Share of what a quota allows from which on it limits the threads, whatever else took their time.
-const AT_QUOTA: f64 = 0.95;
-
-/// Returns true if the threads got as much as the quota allows, and it throttled them.
+/// Returns true if the threads got as much as the quota allows, and it throttled them. Then it limits
+/// them, whatever else took their time.
 fn is_at_quota(run: &Run, m: &Measurement, missing: f64) -> bool {
     let cpus = run.host.limits.cpu_quota.get().and_then(|quota| quota.cpus);
     let got = (1.0 - missing) * m.params.threads() as f64;
     let is_throttled = |t: &Trial| {
         t.time_account.and_then(|a| a.throttled_s).or(t.conditions.throttled_s) > Some(0.0)
     };
-    cpus.is_some_and(|cpus| got >= AT_QUOTA * cpus) && m.trials.iter().any(is_throttled)
+    cpus.is_some_and(|cpus| got >= AT_LIMIT * cpus) && m.trials.iter().any(is_throttled)
 }
 
 /// The quota, if the threads got all of it; else the cause that took most of their time, if it

@@ -17,8 +17,10 @@ const TIME: [&str; 2] = [
     "times as in STREAM",
     "Time of one whole pass over the arrays, derived from the trials. Consecutive trials are added \
      until they hold a whole pass; of several passes in one trial it is their mean. The best rate \
-     is the bytes of a pass, as STREAM counts them, divided by the minimum time. The report's \
-     result is the headline figure.",
+     is the bytes of a pass, as STREAM counts them, divided by the minimum time: the best of so many \
+     passes. The report's result is typical, the median over rounds. It leaves out the time that \
+     was taken from the threads, which even the best whole pass includes, so it may be above the \
+     best rate.",
 ];
 
 /// Array size, threads and stores: the rows of one key can be compared.

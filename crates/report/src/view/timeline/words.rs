@@ -2,7 +2,7 @@
 //! table.
 
 use proofmark_model::{
-    Change, Level, Measurement, Series, Unit, format_count, format_factor, format_seconds,
+    Change, Level, Measurement, Series, Unit, check_id, format_count, format_factor, format_seconds,
 };
 
 use super::Timed;
@@ -11,7 +11,7 @@ use crate::view::label::{Group, why_no_trials};
 use crate::view::num::{Scale, ends, percent, percentage};
 use crate::view::shared_parts::caption;
 use crate::view::table::Table;
-use crate::view::text::{clean, counted, enclosed, lower_first};
+use crate::view::text::{clean, counted, enclosed, joined, lower_first, stop};
 
 /// Maximum number of levels in the table.
 const LEVELS: usize = 40;
@@ -59,21 +59,52 @@ pub fn changes(m: &Measurement, scale: &Scale) -> Vec<ChangeText> {
             _ => "went",
         };
         let sentence = format!(
-            "At {} ({} UTC) it {went} to {} times the previous level, from {} to {}: {}.",
+            "At {} ({} UTC) it {went} to {} times the previous level, from {} to {}: {}",
             seconds(c.at_s),
             utc(c),
             format_factor(factor),
             from?,
             to?,
-            cause(Some(c)),
+            cause(m, Some(c)),
         );
         Some(ChangeText { at_s: c.at_s, factor, sentence })
     };
     series.changes.iter().enumerate().filter_map(of).collect()
 }
 
-fn cause(change: Option<&Change>) -> String {
-    change.and_then(|c| c.cause.as_deref()).map_or_else(|| NO_CAUSE.to_owned(), clean)
+/// The cause of a change, as one or two sentences.
+fn cause(m: &Measurement, change: Option<&Change>) -> String {
+    match change.and_then(|c| c.cause.as_deref()) {
+        Some(cause) => stop(&clean(cause)),
+        None => joined([format!("{NO_CAUSE}."), over_all(m)], " "),
+    }
+}
+
+/// Checks for what takes time from a load, or slows it.
+const DISTURBANCES: [&str; 6] = [
+    check_id::THROTTLED,
+    check_id::OTHER_CPU,
+    check_id::STEAL,
+    check_id::CLOCK_DROP,
+    check_id::SHARED_DEVICE,
+    check_id::IO_DURING_LOAD,
+];
+
+/// What a check saw over the whole series: `Over the whole time a competing process took 31 % of the
+/// trials' CPU time.` Empty where none did.
+fn over_all(m: &Measurement) -> String {
+    let seen = |check: &str| m.findings.iter().find(|f| f.check == check);
+    let found = DISTURBANCES.into_iter().find_map(seen);
+    found.map_or_else(String::new, |f| format!("Over the whole time {}", stop(&clean(&f.message))))
+}
+
+/// The cause of a trend, where its check found one: `: CPU time stolen by ...`.
+fn cause_of_trend(m: &Measurement) -> String {
+    let found = m.findings.iter().find(|f| f.check == check_id::DRIFT);
+    match found.and_then(|f| f.evidence.get("cause")?.as_str()) {
+        Some(cause) => format!(": {}", stop(&clean(cause))),
+        None => enclosed(". ", &over_all(m), ""),
+    }
 }
 
 fn utc(change: &Change) -> String {
@@ -146,7 +177,11 @@ fn one_level(m: &Measurement, one: &Level, scale: &Scale) -> Option<String> {
         let by = percentage(drift.share.abs())?;
         let what = rate_or_time(m);
         let (from, to) = (from?, to?);
-        format!("the {what} {went} by {by} over {over}, from about {from} to {to} ({in_words}).")
+        let cause = cause_of_trend(m);
+        let text = format!(
+            "the {what} {went} by {by} over {over}, from about {from} to {to} ({in_words})"
+        );
+        stop(&format!("{text}{cause}"))
     } else if widest <= tolerance {
         format!(
             "steady at {level}: it changed by {} over {over} ({in_words}).",
@@ -257,7 +292,9 @@ pub fn table(group: &Group, m: &Measurement, scale: &Scale) -> Table {
         })
         .spare(1)
         .number("× previous", |row| match change(row) {
-            Some((factor, change)) => Entry::from(format_factor(factor)).noted(cause(change)),
+            Some((factor, change)) => {
+                Entry::from(format_factor(factor)).noted(cause(m, change).trim_end_matches('.'))
+            }
             None => "".into(),
         })
         .number("UTC", |row| change(row).and_then(|(_, c)| c).map_or_else(String::new, utc))

@@ -65,22 +65,22 @@ macro_rules! workloads {
 }
 
 workloads! {
-    READ_WRITE = "memory.read_write" "Sequential read and write" Copy false
+    READ_WRITE = "memory.read_write" "Memory sequential read and write" Copy false
         "Bytes per second read and written by copying blocks in order of addresses.",
         Role { tables: Cow::Borrowed(&[place("memory_blocks", 1, "Sequential read and write")]), ..Role::NONE };
-    RAND_READ_WRITE = "memory.rand_read_write" "Random read and write" Copy true
+    RAND_READ_WRITE = "memory.rand_read_write" "Memory random read and write" Copy true
         "Bytes per second read and written by copying blocks in random order.",
         Role { tables: Cow::Borrowed(&[place("memory_blocks", 2, "Random read and write")]), counterparts: Cow::Borrowed(&[in_order("memory.read_write")]), ..Role::NONE };
-    SEQ_WRITE = "memory.seq_write" "Sequential write" Write false
+    SEQ_WRITE = "memory.seq_write" "Memory sequential write" Write false
         "Bytes per second written by filling blocks in order of addresses.",
         Role { tables: Cow::Borrowed(&[place("memory_blocks", 3, "Sequential write")]), ..Role::NONE };
-    RAND_WRITE = "memory.rand_write" "Random write" Write true
+    RAND_WRITE = "memory.rand_write" "Memory random write" Write true
         "Bytes per second written by filling blocks in random order.",
         Role { tables: Cow::Borrowed(&[place("memory_blocks", 4, "Random write")]), counterparts: Cow::Borrowed(&[in_order("memory.seq_write")]), ..Role::NONE };
-    SEQ_READ = "memory.seq_read" "Sequential read" Read false
+    SEQ_READ = "memory.seq_read" "Memory sequential read" Read false
         "Bytes per second read from blocks in order of addresses.",
         Role { tables: Cow::Borrowed(&[place("memory_blocks", 5, "Sequential read")]), ..Role::NONE };
-    RAND_READ = "memory.rand_read" "Random read" Read true
+    RAND_READ = "memory.rand_read" "Memory random read" Read true
         "Bytes per second read from blocks in random order.",
         Role { tables: Cow::Borrowed(&[place("memory_blocks", 6, "Random read")]), counterparts: Cow::Borrowed(&[in_order("memory.seq_read")]), ..Role::NONE };
 }
