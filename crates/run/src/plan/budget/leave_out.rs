@@ -170,7 +170,7 @@ fn fitting(costs: &Costs, by_rank: &[usize], most_s: f64) -> Vec<usize> {
 }
 
 /// Largest part of all so far that one configuration takes when it enters, unless it is modest.
-const PART: f64 = 1.0 / 3.0;
+const PART: f64 = 1.0 / 6.0;
 
 /// The same of the most wanted one of each subsystem.
 const MAIN_PART: f64 = 0.75;
