@@ -8,6 +8,7 @@
 //! escapes what its own syntax needs.
 
 pub mod bmf;
+pub mod charts;
 pub mod check;
 pub mod comparison;
 pub mod csv;

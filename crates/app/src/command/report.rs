@@ -1,8 +1,10 @@
 //! `proofmark report`: a report from a run file.
 
-use std::path::Path;
+use std::fs;
+use std::path::{Path, PathBuf};
 
-use anyhow::Result;
+use anyhow::{Context, Result};
+use proofmark_model::Run;
 use proofmark_report::More;
 use proofmark_run::unknown;
 
@@ -10,8 +12,9 @@ use crate::cli::ReportArgs;
 use crate::error::{Outcome, usage};
 use crate::history_file::named;
 use crate::newest::newest;
-use crate::output::{PAGE_FILE, deliver};
-use crate::text::{options_for, report_command, say};
+use crate::output::{PAGE_FILE, deliver, not_written};
+use crate::text::{options_for, print, report_command, say};
+use crate::writer::{Existing, write};
 
 pub fn run(args: &ReportArgs) -> Result<Outcome> {
     let format = proofmark_report::find(&args.format).ok_or_else(|| {
@@ -23,6 +26,9 @@ pub fn run(args: &ReportArgs) -> Result<Outcome> {
         Some(name) => named(name, history)?,
         None => newest(history)?,
     };
+    if let Some(dir) = &args.charts {
+        return write_charts(&run, dir);
+    }
     if let Some(line) = format.left_out(&run) {
         say(&format!("proofmark: {line}"));
     }
@@ -40,6 +46,28 @@ pub fn run(args: &ReportArgs) -> Result<Outcome> {
         }
     };
     deliver(&text, &args.format, args.out.as_deref())?;
+    Ok(Outcome::Done)
+}
+
+/// Writes the charts of a run's page to a directory, and prints the files. Nothing is written if one
+/// of them is there.
+fn write_charts(run: &Run, dir: &Path) -> Result<Outcome> {
+    let charts = proofmark_report::charts::all(run);
+    if charts.is_empty() {
+        return Err(usage("the page of this run has no chart"));
+    }
+    let paths: Vec<PathBuf> = charts.iter().map(|chart| dir.join(&chart.name)).collect();
+    if let Some(there) = paths.iter().find(|path| fs::symlink_metadata(path).is_ok()) {
+        let there = there.display();
+        return Err(usage(format!("{there} exists; name another directory with --charts")));
+    }
+    fs::create_dir_all(dir)
+        .with_context(|| format!("cannot create directory {}", dir.display()))?;
+    for (path, chart) in paths.iter().zip(&charts) {
+        write(path, chart.svg.as_bytes(), Existing::Keep).with_context(|| not_written(path))?;
+    }
+    let lines = paths.iter().map(|path| format!("{}\n", path.display()));
+    print(&lines.collect::<String>())?;
     Ok(Outcome::Done)
 }
 

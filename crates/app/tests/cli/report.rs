@@ -117,3 +117,30 @@ fn markdown_fits_into_an_issue() {
     // The rest of a text for others has no path of this machine.
     assert!(!text.contains(place.0.path().to_str().unwrap()), "{text}");
 }
+
+/// Pictures for a report of one's own: files that are there stay, and nothing is half written.
+#[test]
+fn charts_are_written_and_never_replaced() {
+    let place = Place::new();
+    place.run("a", &run(7, 4));
+    let [list, _] = place.report(&["a", "--charts", "new/pictures"]);
+    let files: Vec<&str> = list.lines().collect();
+    assert!(!files.is_empty(), "{list}");
+    let dir = place.0.path();
+    for file in &files {
+        assert!(file.starts_with("new/pictures/0"), "{file}");
+        let svg = std::fs::read_to_string(dir.join(file)).unwrap();
+        assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"), "{file}");
+    }
+    let first = files[0];
+    std::fs::write(dir.join(first), "mine").unwrap();
+    for file in &files[1..] {
+        std::fs::remove_file(dir.join(file)).unwrap();
+    }
+    let refused = place.prints(&["report", "a", "--charts", "new/pictures"]).with(2);
+    assert!(refused.stderr.contains(&format!("{first} exists")), "{}", refused.stderr);
+    assert_eq!(refused.stdout, "");
+    assert_eq!(std::fs::read_to_string(dir.join(first)).unwrap(), "mine");
+    assert_eq!(std::fs::read_dir(dir.join("new/pictures")).unwrap().count(), 1);
+    place.prints(&["report", "a", "--charts", "x", "--out", "y"]).refused(2, "--charts");
+}

@@ -7,7 +7,7 @@ use minijinja::value::Serde;
 use minijinja::{Environment, Value, context};
 use serde::Serialize;
 
-use super::chart::{self, Figure, Layout as Extent, escape};
+use super::chart::{self, Figure, escape};
 use super::results::{pictures, strips};
 use crate::RenderError;
 use crate::view::{
@@ -102,15 +102,7 @@ impl<'e> Layout<'e> {
     }
 
     fn draw(&self, drawing: &Drawing) -> Figure {
-        let id = &self.next_id();
-        match drawing {
-            Drawing::Plot(plot) => chart::figure(plot, id),
-            Drawing::OverTime(timeline) => chart::figure(&timeline.chart, id),
-            Drawing::Bars(bars) => chart::bars(bars, id),
-            Drawing::Map(map) => chart::heat_map(map, id),
-            Drawing::Noise(noise) => chart::noise(noise, id, Extent::FULL),
-            Drawing::NoiseInBrief(noise) => chart::noise(noise, id, Extent::BRIEF),
-        }
+        chart::of_drawing(drawing, &self.next_id())
     }
 
     fn results(&self, results: &Results) -> Result<String, RenderError> {

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test's helpers fail the test")]
 
 mod any;
+mod charts;
 mod comparison;
 mod conclusions;
 mod declarations;

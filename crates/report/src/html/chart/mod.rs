@@ -15,17 +15,21 @@ mod plot;
 use proofmark_model::Verdict;
 use serde::Serialize;
 
-pub use self::bars::bars;
+use self::bars::bars;
 use self::canvas::Canvas;
 pub use self::columns::{columns, strip};
-pub use self::heat_map::heat_map;
-pub use self::noise::{Layout, noise};
-pub use self::plot::figure;
+use self::heat_map::heat_map;
+use self::noise::{Layout, noise};
+use self::plot::figure;
+use crate::view::Drawing;
 
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Figure {
     /// The complete `svg` element.
     pub svg: String,
+    /// Width and height of its view box.
+    #[serde(skip)]
+    pub size: [f64; 2],
     /// The title, for the caption.
     pub title: String,
     /// The legend; empty where the chart names its own parts.
@@ -61,7 +65,20 @@ impl Figure {
             escape(title),
             escape(description)
         );
-        Self { svg, title: title.to_owned(), ..Self::default() }
+        let size = [width, f64::from(height as u32)];
+        Self { svg, size, title: title.to_owned(), ..Self::default() }
+    }
+}
+
+/// Draws a picture with that id.
+pub fn of_drawing(drawing: &Drawing, id: &str) -> Figure {
+    match drawing {
+        Drawing::Plot(plot) => figure(plot, id),
+        Drawing::OverTime(timeline) => figure(&timeline.chart, id),
+        Drawing::Bars(chart) => bars(chart, id),
+        Drawing::Map(map) => heat_map(map, id),
+        Drawing::Noise(chart) => noise(chart, id, Layout::FULL),
+        Drawing::NoiseInBrief(chart) => noise(chart, id, Layout::BRIEF),
     }
 }
 
