@@ -99,7 +99,7 @@ const FORMATS: &[Format] = &[
     format("GPU-STREAM's output", &["GPU-STREAM"]),
     format("HPCG's output", &["HPCG-Benchmark"]),
     format("Geekbench's output", &["Geekbench"]),
-    format("hyperfine's text", &["Benchmark ", "Time (mean ± σ):"]),
+    format("hyperfine's text", &["Benchmark ", "Time (mean ±"]),
     format("hyperfine's JSON", &["\"results\"", "\"command\"", "\"exit_codes\""]),
     format("dd's output", &["records out", " copied"]),
     format("dd's output", &["records out", " bytes transferred in "]),

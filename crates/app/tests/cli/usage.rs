@@ -101,7 +101,10 @@ fn run_files_that_are_none() {
         dir.refuses(&["report", "run.json"], word);
     }
     dir.file("empty.txt", "\n");
-    dir.refuses(&["import", "empty.txt"], "empty.txt: it is empty; import what the tool printed");
+    dir.refuses(
+        &["import", "empty.txt"],
+        "empty.txt: the file is empty; import what the tool printed",
+    );
     dir.file("run.json", serde_json::to_vec(&proofmark_model::testing::run(vec![])).unwrap());
     let check = ["check", "run.json", "--against", "last-god"];
     dir.refuses(&check, "--against: no run 'last-god'; did you mean 'last-good'?");

@@ -11,7 +11,7 @@ use crate::registry::find;
 /// Why a configuration is wanted, most wanted first. Of configurations that are wanted alike, those
 /// that take the least time come first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Want {
+pub(crate) enum Want {
     /// The first row of the summary of a subsystem.
     FirstRow,
     /// The row of the summary of another workload.
@@ -26,18 +26,23 @@ enum Want {
     Further(usize),
 }
 
-/// Returns the rank of each configuration of a plan: 0 is wanted most. Where the tables of the profile
-/// are not known, each workload is one.
+/// Returns the rank of each configuration of a plan: 0 is wanted most.
 pub(crate) fn ranks(planned: &Planned) -> Vec<usize> {
+    let mut ranks = vec![0; planned.plan.points.len()];
+    by_rank(planned).iter().enumerate().for_each(|(rank, (place, _))| ranks[*place] = rank);
+    ranks
+}
+
+/// Returns the place of each configuration of a plan, the most wanted first. Where the tables of the
+/// profile are not known, each workload is one.
+pub(crate) fn by_rank(planned: &Planned) -> Vec<(usize, Want)> {
     let Planned { plan, tables, usable_cpus, .. } = planned;
     let costs = point_costs(plan);
     let mut order: Vec<usize> = (0..plan.points.len()).collect();
     order.sort_by(|a, b| costs[*a].total_cmp(&costs[*b]).then(a.cmp(b)));
     let wants = wants((plan, *usable_cpus), tables, &order);
     order.sort_by_key(|place| wants[*place]);
-    let mut ranks = vec![0; order.len()];
-    order.iter().enumerate().for_each(|(rank, place)| ranks[*place] = rank);
-    ranks
+    order.into_iter().map(|place| (place, wants[place])).collect()
 }
 
 fn wants((plan, cpus): (&Plan, u64), tables: &[usize], by_cost: &[usize]) -> Vec<Want> {

@@ -3,13 +3,13 @@
 use proofmark_model::{Finding, Plan, Point, Severity, counted, format_seconds};
 
 use super::super::estimate::{fewest_s, measured_s};
-use super::super::rank::ranks;
+use super::super::rank::{Want, by_rank};
 use super::super::references;
 use super::super::titles::{Title, titles};
 use super::quota::{QUOTA, is_limited};
 use super::{ADVICE, BUDGET};
 use crate::planned::Planned;
-use crate::registry::{find, subsystem};
+use crate::registry::find;
 use crate::schedule::least_trials;
 use crate::set_up::{self, Prepared};
 
@@ -83,16 +83,14 @@ pub(super) fn least_s(plan: &Plan) -> f64 {
 
 /// Chooses configurations of a plan that fit into so many seconds, at least one, from all by rank.
 /// Returns the places in the order in which they are given up again, from the end.
-type Choose = fn(&Costs, by_rank: &[usize], most_s: f64) -> Vec<usize>;
+type Choose = fn(&Costs, by_rank: &[(usize, Want)], most_s: f64) -> Vec<usize>;
 
 /// Keeps the configurations that are chosen. The others are left out, the most wanted first.
 fn fill(planned: &mut Planned, most_s: f64, choose: Choose) {
     if least_s(&planned.plan) <= most_s || planned.plan.points.len() < 2 {
         return;
     }
-    let ranks = ranks(planned);
-    let mut order: Vec<usize> = (0..ranks.len()).collect();
-    order.sort_by_key(|place| ranks[*place]);
+    let order = by_rank(planned);
     let mut chosen = choose(&Costs::new(&planned.plan), &order, most_s);
     let kept = |chosen: &[usize]| {
         let mut kept = vec![false; order.len()];
@@ -110,8 +108,8 @@ fn fill(planned: &mut Planned, most_s: f64, choose: Choose) {
     }
     let kept = kept(&chosen);
     let points = &planned.plan.points;
-    let out = order.iter().filter(|place| !kept[**place]).map(|place| points[*place].clone());
-    let out: Vec<Point> = out.collect();
+    let out = order.iter().filter(|(place, _)| !kept[*place]);
+    let out: Vec<Point> = out.map(|(place, _)| points[*place].clone()).collect();
     planned.keep(|place, _| kept[place]);
     planned.plan.left_out.splice(0..0, out);
 }
@@ -153,8 +151,9 @@ impl<'a> Costs<'a> {
 }
 
 /// The configurations that fit, most wanted first. One that does not fit leaves its time to others.
-fn fitting(costs: &Costs, by_rank: &[usize], most_s: f64) -> Vec<usize> {
+fn fitting(costs: &Costs, by_rank: &[(usize, Want)], most_s: f64) -> Vec<usize> {
     let (mut prepared, mut left_s) = (Prepared::default(), most_s);
+    let places: Vec<usize> = by_rank.iter().map(|(place, _)| *place).collect();
     let mut fits = |place: &usize| {
         let all_s = costs.seconds(*place, &prepared);
         let fits = all_s <= left_s;
@@ -164,16 +163,19 @@ fn fitting(costs: &Costs, by_rank: &[usize], most_s: f64) -> Vec<usize> {
         }
         fits
     };
-    let fitting: Vec<usize> = by_rank.iter().copied().filter(|place| fits(place)).collect();
+    let fitting: Vec<usize> = places.iter().copied().filter(|place| fits(place)).collect();
     // A run has a result, however long it takes.
-    if fitting.is_empty() { by_rank[..1].to_vec() } else { fitting }
+    if fitting.is_empty() { places[..1].to_vec() } else { fitting }
 }
 
 /// Largest part of all so far that one configuration takes when it enters, unless it is modest.
-const PART: f64 = 1.0 / 6.0;
-
-/// The same of the most wanted one of each subsystem.
-const MAIN_PART: f64 = 0.75;
+fn largest_part(want: Want) -> f64 {
+    match want {
+        Want::FirstRow => 0.75,
+        Want::Row | Want::FurtherRow => 1.0 / 3.0,
+        Want::Table | Want::Workload | Want::Further(_) => 1.0 / 6.0,
+    }
+}
 
 /// A modest configuration takes at most so many times what the first quartile of all takes.
 const MODEST: f64 = 2.0;
@@ -182,22 +184,19 @@ const MODEST: f64 = 2.0;
 /// does not depend on the time, so a longer time holds what a shorter one holds. The most wanted
 /// enters next. A long one waits until the others take long enough: no budget holds it alone. Tools, of
 /// which a budget takes a part, do not change the order.
-fn entering(costs: &Costs, by_rank: &[usize], budget_s: f64) -> Vec<usize> {
+fn entering(costs: &Costs, by_rank: &[(usize, Want)], budget_s: f64) -> Vec<usize> {
     let mut prepared = Prepared::default();
-    let mut each_s: Vec<f64> = by_rank.iter().map(|p| costs.alone(*p, &prepared)).collect();
+    let mut each_s: Vec<f64> = by_rank.iter().map(|(p, _)| costs.alone(*p, &prepared)).collect();
     each_s.sort_by(f64::total_cmp);
     let modest_s = MODEST * each_s[(each_s.len() - 1) / 4];
-    let of = |place: usize| subsystem(&costs.plan.points[place].workload);
-    let main = |place: usize| by_rank.iter().find(|other| of(**other) == of(place));
-    let part = |place: usize| if main(place) == Some(&place) { MAIN_PART } else { PART };
     let (mut waiting, mut entered) = (by_rank.to_vec(), Vec::new());
     // Without and with tools.
     let [mut alone_s, mut taken_s] = [0.0; 2];
     while !waiting.is_empty() {
-        let cost_s = |place: &usize| costs.alone(*place, &prepared);
-        let enters = |place: &usize| {
-            let seconds = cost_s(place);
-            seconds <= modest_s.max(part(*place) * (alone_s + seconds))
+        let cost_s = |(place, _): &(usize, Want)| costs.alone(*place, &prepared);
+        let enters = |one: &(usize, Want)| {
+            let seconds = cost_s(one);
+            seconds <= modest_s.max(largest_part(one.1) * (alone_s + seconds))
         };
         let shortest = || {
             let all = waiting.iter().map(cost_s).enumerate();
@@ -205,12 +204,12 @@ fn entering(costs: &Costs, by_rank: &[usize], budget_s: f64) -> Vec<usize> {
         };
         let next = waiting.iter().position(enters).unwrap_or_else(shortest);
         alone_s += cost_s(&waiting[next]);
-        taken_s += costs.seconds(waiting[next], &prepared);
+        taken_s += costs.seconds(waiting[next].0, &prepared);
         // A run has a result, however long it takes.
         if taken_s > budget_s && !entered.is_empty() {
             break;
         }
-        let place = waiting.remove(next);
+        let (place, _) = waiting.remove(next);
         costs.add(place, &mut prepared);
         entered.push(place);
     }
