@@ -69,6 +69,8 @@ pub fn within(host: &Host, set: u64, threads: u64) -> Option<String> {
 pub struct Plateau<'a> {
     /// The level's name; `None` for memory.
     pub level: Option<&'static str>,
+    /// True for the last level of a virtual machine: other guests may fill it.
+    pub is_shared: bool,
     /// The measurement.
     pub m: &'a Measurement,
     /// The working set in bytes.
@@ -85,17 +87,21 @@ pub fn plateaus<'a>(run: &Run, series: &[&'a Measurement]) -> Vec<Plateau<'a>> {
         series.iter().filter_map(|m| Some((m.params.get(key::WORKING_SET)?, *m))).collect();
     let mut out = Vec::new();
     let mut nearer = 0.0;
-    for level in levels(host) {
+    let all = levels(host);
+    let last =
+        all.last().map(|l| l.name).filter(|_| all.len() > 2 && host.is_virtual() == Some(true));
+    for level in all {
         let threads = series.first().map_or(1, |m| m.params.threads());
         let measured = found.iter().filter(|d| d.level == level.name).map(|d| d.measured);
         let bytes = measured.fold(level.each(host, threads), f64::min);
         let fits = |set: u64| set as f64 > nearer && set as f64 <= bytes * WITHIN;
         let most = sets.iter().filter(|(set, _)| fits(*set)).max_by_key(|(set, _)| *set);
-        out.extend(most.map(|(set, m)| Plateau { level: Some(level.name), m, set: *set }));
+        let (name, is_shared) = (Some(level.name), last == Some(level.name));
+        out.extend(most.map(|(set, m)| Plateau { level: name, is_shared, m, set: *set }));
         nearer = bytes.max(nearer);
     }
     let last = sets.iter().max_by_key(|(set, _)| *set).filter(|(set, _)| *set as f64 > nearer);
-    out.extend(last.map(|(set, m)| Plateau { level: None, m, set: *set }));
+    out.extend(last.map(|(set, m)| Plateau { level: None, is_shared: false, m, set: *set }));
     out
 }
 

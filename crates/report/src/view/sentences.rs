@@ -223,7 +223,9 @@ fn plateau_sentence(group: &Group, series: &[&Measurement], scale: &Scale) -> Op
         let set = format_size(p.set);
         let doubt = doubt_of([p.m]);
         let of = if p.level.is_some() { "within" } else { "at" };
-        let note = enclosed(" (", &joined([p.level.unwrap_or_default(), doubt], "; "), ")");
+        let shared = if p.is_shared { "which other guests may fill" } else { "" };
+        let level = joined([p.level.unwrap_or_default(), shared], ", ");
+        let note = enclosed(" (", &joined([level.as_str(), doubt], "; "), ")");
         Some(format!("{value} {of} {set}{note}"))
     };
     let parts: Vec<String> = plateaus(group.run, &series).into_iter().filter_map(part).collect();
