@@ -221,7 +221,7 @@ pub fn unreadable(path: &Path, error: io::Error) -> anyhow::Error {
     let todo = match error.kind() {
         io::ErrorKind::NotFound => "; check the name",
         io::ErrorKind::IsADirectory => "; name a file in it",
-        io::ErrorKind::PermissionDenied => "; let this user read it",
+        io::ErrorKind::PermissionDenied => "; give this user read permission",
         _ => "",
     };
     let text = format!("'{}': {error}{todo}", path.display());

@@ -82,8 +82,8 @@ fn near_the_ceiling(ctx: &Context, m: &Measurement) -> Result<Bottleneck, String
     if efficiency < NEAR {
         return Err(match may_translate(ctx, m) {
             true => format!(
-                "{share}; address translation may take the rest: a guest's huge pages may \
-                             not be huge on the host, which nothing here shows"
+                "{share}; TLB misses may cost the rest: a guest cannot see whether the host backs its \
+                 huge pages with huge pages"
             ),
             false => format!("{share}; no check found the bottleneck"),
         });

@@ -34,8 +34,8 @@ pub struct ReportArgs {
     pub out: Option<PathBuf>,
     /// Write each chart of the page as an SVG file to this directory, and list the files
     ///
-    /// The pictures have title, axes and legend, on white, for a report or a blog. A directory that
-    /// is missing is created; files that are there are never replaced
+    /// Each file has its title, axes and legend on a white background. A missing directory is created;
+    /// existing files are not replaced
     #[arg(long, value_name = "DIR", conflicts_with_all = ["format", "all", "out"])]
     pub charts: Option<PathBuf>,
     #[command(flatten)]

@@ -24,7 +24,7 @@ pub(super) static RULE: CeilingRule = CeilingRule {
     title: "Copying over loopback",
     about: "The sending CPU copies each byte into the kernel, and the receiving CPU copies it out. \
          So the ceiling is copy rate x CPUs / 2. The copy rate is that of one CPU within its own \
-         cache: the median of the start and of each trial. The CPUs are those that copy at the same time, at most the \
+         cache: the median of the rates measured when the server started and before each loopback trial of the run. The CPUs are those that copy at the same time, at most the \
          threads of both ends. It applies to TCP and UDP. It is an upper bound, since the cost of \
          the protocol and of the path between two cores is not included. Uncertainty: 10 %, since \
          the kernel uses its own copy loop, and the range of the copy rates: they change with the \

@@ -35,8 +35,8 @@ pub(super) static CHECK: Check = Check {
          most rounds of a load that fills the execution ports were shared, the others may have \
          been too. The check then weighs the distance to the ceiling, from 3 % on. If all rounds \
          of another CPU load were shared, it weighs the missing issue slots, at most that \
-         distance. Of solves and products it weighs those of all of them by their time, at most \
-         what all lack of the fastest one on cores of its own. For clocks and memory loads the cost is unknown: a note. The check \
+         distance. Of solves and products it adds up the missing issue slots of all, by their time, but no more than \
+         the delivered rate is below the fastest one on cores of its own. For clocks and memory loads the cost is unknown: a note. The check \
          is silent if there are more threads than cores. Use a host with dedicated cores, or treat \
          the rate as that of shared cores.",
     examine: Examine::Ours(examine),

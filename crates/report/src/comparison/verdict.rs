@@ -130,7 +130,7 @@ pub(super) fn not_measured(c: &Comparison) -> Option<String> {
 
 /// What to do about results for which the run had no time left.
 const NO_TIME: &str = "Not measured: the run had planned these results, and no time was left for \
-    them. They may be what became slow. Give the run more time (run --budget), or compare it with a \
+    them; they may have become slower. Give the run more time (run --budget), or compare it with a \
     run of the same time limit that lacks them.";
 
 /// Returns what to do about results that no time was left for, if there are any.

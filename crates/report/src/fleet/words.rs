@@ -165,12 +165,11 @@ fn measured_later(report: &FleetReport) -> Option<String> {
     let latest = again.iter().map(|(_, s)| *s).fold(0.0, f64::max);
     let up_to = if again.len() > 1 { "up to " } else { "" };
     let names = named(again.iter().map(|(name, _)| *name));
-    let was = agree(again.len() as u64, ["was", "were"]);
-    let rounds = agree(again.len() as u64, ["its", "their"]);
+    let (n, age) = (again.len() as u64, format_age(latest));
+    let (was, it) = (agree(n, ["was", "were"]), agree(n, ["It is", "They are"]));
     Some(format!(
-        "{names} {was} measured again {up_to}{} after the fleet began: {rounds} rounds are compared \
-         with the others' of then.",
-        format_age(latest)
+        "{names} {was} measured again {up_to}{age} after the fleet began. {it} compared with the older \
+         rounds of the others."
     ))
 }
 

@@ -34,8 +34,8 @@ pub fn for_measurement(run: &Labels, m: &Measurement) -> Labels {
 /// Adds each parameter after `param_`. Where names become equal, the later ones get a number.
 fn parameters(labels: &mut Labels, params: &Params) {
     for (name, parameter) in &params.0 {
-        let plain_spaces = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
-        let name: String = name.chars().take(LONGEST).map(plain_spaces).collect();
+        let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
+        let name: String = name.chars().take(LONGEST).map(plain).collect();
         let mut unique = format!("param_{name}");
         let mut number = 1;
         while labels.iter().any(|(taken, _)| *taken == unique) {

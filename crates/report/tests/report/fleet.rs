@@ -111,8 +111,8 @@ fn without_a_slow_node_the_figure_in_which_nodes_differ_most_is_first() {
 fn the_age_of_the_rounds_that_a_repaired_node_is_compared_with_is_said_once() {
     let mut report = healthy(8, 5);
     report.nodes[2].asked_again_after_s = Some(1230.0);
-    let words = "n3 was measured again 20 min 30 s after the fleet began: its rounds are compared \
-                 with the others' of then.";
+    let words = "n3 was measured again 20 min 30 s after the fleet began. It is compared \
+                 with the older rounds of the others.";
     for text in [terminal(&report, &wide(80)), html(&report).unwrap()] {
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert_eq!(text.matches("was measured again").count(), 1, "{text}");

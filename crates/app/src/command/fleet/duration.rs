@@ -25,7 +25,7 @@ pub(super) fn duration(
     let nodes = counted(nodes, "node");
     let network = args
         .pairs
-        .map_or("", |_| "; then the network between nodes, whose first round tells its time");
+        .map_or("", |_| "; then the network between nodes (its first round shows how long)");
     format!(
         "{nodes}, {} rounds of {round}: about {pass}; if a node looks slow, up to {pass} for a \
          second pass{network}",

@@ -88,7 +88,7 @@ pub const OTHERS: &[Words] = &[
     (
         "not_measured",
         "Comparison: a result of A that B left out for its time limit",
-        "It is not gone, and `check --against` does not fail. If B had planned it and no time was left for it, the check is undecided (exit status 5): it may be what became slow. What B's plan left out beforehand does not count, unless less than half of the baseline's results could be judged. To measure it, run with a longer --budget. `explain left_out` has the check of such a result.",
+        "It is not gone, and `check --against` does not fail. If B had planned it and no time was left for it, the check is undecided (exit status 5): a slowdown may be why. What B's plan left out beforehand does not count, unless less than half of the baseline's results could be judged. To measure it, run with a longer --budget. `explain left_out` has the check of such a result.",
     ),
     (
         "smallest_detectable_slowdown",

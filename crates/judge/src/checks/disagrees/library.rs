@@ -29,7 +29,7 @@ pub(super) fn narrower(version: &str, ours: Isa) -> Option<(&str, Isa)> {
     core(version).filter(|(_, theirs)| at(*theirs) < at(ours))
 }
 
-/// Variables by which a library is told its kernels, with the tools that use it.
+/// Variables that select a library's kernels, with the tools that use it.
 const CHOICES: [(&str, &[&str]); 5] = [
     ("BLIS_ARCH_TYPE", &["blis", "hpl"]),
     ("MKL_CBWR", &["mkl", "linpack", "hpl"]),
@@ -38,7 +38,7 @@ const CHOICES: [(&str, &[&str]); 5] = [
     ("OPENBLAS_CORETYPE", &["openblas", "hpl"]),
 ];
 
-/// The variables of an environment by which a tool's library is told its kernels:
+/// The variables of an environment that select the kernels of a tool's library:
 /// `OPENBLAS_CORETYPE=Haswell`.
 pub(super) fn chosen<'a>(tool: &str, environment: &'a str) -> Vec<&'a str> {
     let is_choice = |variable: &&str| {
