@@ -24,9 +24,9 @@ pub struct ReportArgs {
     pub format: String,
     /// Every finding, and the results of each workload; terminal and markdown are short otherwise
     ///
-    /// The short text has at most 100 lines in a terminal, and 60,000 characters as Markdown. Tables of
-    /// single trials (Exp 1, Average, Std Dev), of windows and of both ends of a network are too long
-    /// for a terminal: markdown with --all and html have them
+    /// The short text has at most 100 lines in a terminal, and 60,000 characters as Markdown. Single
+    /// trials (as Exp 1, Average, Std Dev where their number is fixed: run --trials N), windows and both
+    /// ends of a network are too long for a terminal: markdown with --all and html have them
     #[arg(long)]
     pub all: bool,
     /// Write to this file
@@ -84,7 +84,7 @@ pub struct CheckArgs {
     /// The baseline run, or last-good
     ///
     /// A run file, its directory, its number in `proofmark history`, or last-good: the newest good
-    /// earlier run of this machine in the history. A good run has no invalid result, and would not
+    /// earlier run of this machine and profile in the history. A good run has no invalid result, and would not
     /// fail a check against the good run before it. Without a baseline in the history, or with an
     /// undecided result, the exit status is 5
     #[arg(long, value_name = "RUN", required_unless_present_any = ["require", "require_file"])]

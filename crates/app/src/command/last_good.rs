@@ -1,11 +1,13 @@
-//! The baseline `last-good` of `proofmark check`: the newest good earlier run of the same machine in
-//! the history.
+//! The baseline `last-good` of `proofmark check`: the newest good earlier run of the same machine and
+//! profile in the history. A run of workloads that the checked one did not plan is none: these would
+//! be gone.
 //!
 //! A run is good if no result is invalid, and a check against the good run before it would not fail:
 //! none is slower or gone, of those that the checked run has. So a slowdown that lasts fails every
 //! check. The runs themselves decide that: the history needs no record of checks. A run whose file is
 //! gone cannot show that a later one is slower, so the line about the baseline counts such runs.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use anyhow::Result;
@@ -18,8 +20,7 @@ use crate::history_file;
 use crate::text::say;
 
 /// Finds and reads the baseline of a run, and prints its number and date, and what could not be held
-/// against it. `Err` is the reason why
-/// there is none.
+/// against it. `Err` is the reason why there is none.
 pub(super) fn find(
     own: &ReadRun,
     history: Option<&Path>,
@@ -34,6 +35,8 @@ pub(super) fn find(
     for past in all.iter().filter(|past| past.started.0 < own.run.started.0) {
         if past.machine != own.run.host.same_machine_words() {
             passed.machines += 1;
+        } else if past.profile != own.run.plan.profile {
+            passed.profiles += 1;
         } else if past.verdicts.invalid > 0 {
             passed.invalid += 1;
         } else if let Some(found) = read(past, own, &path, &mut passed) {
@@ -71,6 +74,8 @@ fn fails(found: &ReadRun, base: &ReadRun, own: &ReadRun, margin: Option<f64>) ->
 #[derive(Debug, Default)]
 struct Passed {
     machines: usize,
+    profiles: usize,
+    workloads: usize,
     invalid: usize,
     unreadable: usize,
     nothing_in_common: usize,
@@ -98,6 +103,8 @@ impl Passed {
     fn words(&self) -> String {
         let each = [
             (self.machines, "of other machines"),
+            (self.profiles, "of another profile"),
+            (self.workloads, "of more workloads"),
             (self.invalid, "with an invalid result"),
             (self.unreadable, "whose file is gone or changed"),
             (self.nothing_in_common, "without a result to compare"),
@@ -118,6 +125,13 @@ fn read(past: &PastRun, own: &ReadRun, history: &Path, passed: &mut Passed) -> O
     };
     if !is_same_machine(&found.run, &own.run) {
         passed.machines += 1;
+        return None;
+    }
+    let Run { plan, measurements, .. } = &own.run;
+    let ids = plan.points.iter().map(|p| &p.workload);
+    let planned: BTreeSet<&String> = ids.chain(measurements.iter().map(|m| &m.workload)).collect();
+    if !found.run.measurements.iter().all(|m| planned.contains(&m.workload)) {
+        passed.workloads += 1;
         return None;
     }
     let comparison = compare_read([&found, own], 'B', [None, None], None);

@@ -13,7 +13,7 @@ pub(super) fn waiting(program: &str, arguments: &str) -> String {
 
 /// Undoes what a start file exports, and what a shell takes from it where `sh` is bash: options
 /// (`SHELLOPTS`), and functions with the names of commands. A PATH may lack the system's folders.
-const CLEAN: &str = "set +euCfvx; unset -f cat chmod head mktemp rm wc; unset IFS; \
+const CLEAN: &str = "set +euCfvx; unset -f cat chmod echo head mktemp rm ulimit wc; unset IFS; \
     PATH=${PATH:+$PATH:}/usr/bin:/bin";
 
 /// Prints the limits of a killed program, which may be the cause.

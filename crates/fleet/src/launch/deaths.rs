@@ -12,9 +12,13 @@ pub(super) fn describe(exit: Exit) -> String {
     match exit.from_shell() {
         Exit::Status(0) => "its process ended".to_owned(),
         exit @ Exit::Status(126) => {
-            format!("its process {exit} (it cannot be executed there; the node may have another CPU architecture)")
+            format!(
+                "its process {exit} (it cannot be executed there; the node may have another CPU architecture)"
+            )
         }
-        exit @ Exit::Status(127) => format!("its process {exit} (a command was not found; check PATH on the node)"),
+        exit @ Exit::Status(127) => {
+            format!("its process {exit} (a command was not found; check PATH on the node)")
+        }
         exit @ Exit::Status(_) => format!("its process {exit}"),
         Exit::Signal(signal) if !ENDS.contains(&signal) => {
             format!("its process {}", Exit::Status(Exit::Signal(signal).shell_status()))

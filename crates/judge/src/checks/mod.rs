@@ -60,6 +60,7 @@ use proofmark_model::{Finding, Measurement, Severity, Unit, check_id, format_siz
 
 use crate::Context;
 pub use class::Class;
+pub(crate) use shared_device::own_times;
 
 /// One check.
 pub struct Check {

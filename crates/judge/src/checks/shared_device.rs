@@ -30,7 +30,7 @@ const COPY_ON_WRITE: &[&str] = &["btrfs", "zfs", "bcachefs", "f2fs", "nilfs2"];
 /// Multiple of the requested bytes that the devices may move in that direction for the load itself.
 /// `None` if it has no bound: blocks that are not written whole are read first, and several leaves
 /// hold each write more than once.
-fn own_times(ctx: &Context, m: &Measurement, way: Way) -> Option<f64> {
+pub(crate) fn own_times(ctx: &Context, m: &Measurement, way: Way) -> Option<f64> {
     let storage = ctx.host.storage.get()?;
     let one = storage.leaves().count() == 1;
     let writes = asks(m, Way::Written);

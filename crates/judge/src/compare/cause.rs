@@ -228,7 +228,7 @@ fn one_sided<'a>(m: &'a Measurement, other: &Measurement, windows: bool) -> Vec<
         let there = other.findings.iter().find(|o| o.check == f.check);
         let left_out =
             windows && checks::find(&f.check).is_some_and(|c| c.class.removed_by_windows());
-        matters && !left_out && there.is_none_or(|o| more(f, o))
+        matters && !left_out && there.is_none_or(|o| more((f, m), (o, other)))
     };
     let mut found: Vec<&Finding> = m.findings.iter().filter(counts).collect();
     let shape = |f: &Finding| SHAPE.contains(&&*f.check);
@@ -241,8 +241,12 @@ fn one_sided<'a>(m: &'a Measurement, other: &Measurement, windows: bool) -> Vec<
 }
 
 /// Compares by share if both sides have one: the same share may be a note in one run and suspect in
-/// the other.
-fn more(f: &Finding, other: &Finding) -> bool {
+/// the other. Of a device it compares the cost, since others with most I/Os in flight may cost little.
+fn more((f, m): (&Finding, &Measurement), (other, o): (&Finding, &Measurement)) -> bool {
+    let costs = || Some((effect::lost(f, m)?.log, effect::lost(other, o)?.log));
+    if let Some((cost, of_other)) = costs().filter(|_| f.check == check_id::SHARED_DEVICE) {
+        return cost > MORE * of_other;
+    }
     match (share(f), share(other)) {
         (Some(f), Some(o)) => f > MORE * o,
         _ => f.severity > other.severity,

@@ -54,7 +54,7 @@ pub(super) fn of_finding(f: &Finding, worse: &Measurement, better: &Measurement)
 }
 
 /// What a finding cost its result; `None` if its evidence has no size.
-fn lost(f: &Finding, m: &Measurement) -> Option<Effect> {
+pub(super) fn lost(f: &Finding, m: &Measurement) -> Option<Effect> {
     Some(match &*f.check {
         check_id::THROTTLED => match number(f, "quota_cpus") {
             // A quota stops all threads.
@@ -67,7 +67,10 @@ fn lost(f: &Finding, m: &Measurement) -> Option<Effect> {
         check_id::STEAL | check_id::OTHER_CPU => of_threads(share(f)?, m),
         check_id::IO_DURING_LOAD => Effect::of_lost(share(f)?),
         check_id::CLOCK_DROP => Effect::of_lost(number(f, "drop")?),
-        check_id::SHARED_DEVICE => Effect::bounded(device(f)?),
+        check_id::SHARED_DEVICE => match number(f, "loss") {
+            Some(measured) => Effect::of_lost(measured),
+            None => Effect::bounded(device(f)?),
+        },
         _ => return None,
     })
 }

@@ -4,6 +4,8 @@ use proofmark_model::{Better, Host, Measurement, Trial, Unit, format_percent, fo
 
 use crate::Context;
 use crate::capacity::Capacity;
+use crate::checks::own_times;
+use crate::disk::Way;
 use crate::execution::{Execution, others};
 use crate::network::{retransmitted, segments};
 use crate::statistics::median_over;
@@ -107,7 +109,7 @@ pub(super) fn find_in_all(
         }
     }
     found.extend(states(ctx, m, before, after, effect));
-    found.extend(traffic(m, before, after, effect));
+    found.extend(traffic(ctx, m, before, after, effect));
     (!found.is_empty()).then(|| found.join("; "))
 }
 
@@ -151,14 +153,24 @@ fn states(
     found
 }
 
-/// Changes of others' traffic at the devices and of retransmitted segments.
-fn traffic(m: &Measurement, before: &[Trial], after: &[Trial], effect: Effect) -> Vec<String> {
+/// Changes of others' traffic at the devices and of retransmitted segments. What a journal may write
+/// for the load is the load's own.
+fn traffic(
+    ctx: &Context,
+    m: &Measurement,
+    before: &[Trial],
+    after: &[Trial],
+    effect: Effect,
+) -> Vec<String> {
     let mut found = Vec::new();
+    let beyond = |way, moved: u64, asked: u64| {
+        Some((moved as f64 - own_times(ctx, m, way)? * asked as f64).max(0.0))
+    };
     let others = |t: &Trial| {
         let (device, file) = (t.device.as_ref()?, t.file.as_ref()?);
-        let moved = device.read_bytes.saturating_add(device.written_bytes);
-        let asked = file.asked_read_bytes.saturating_add(file.asked_written_bytes);
-        Some(moved.saturating_sub(asked) as f64 / t.seconds)
+        let read = beyond(Way::Read, device.read_bytes, file.asked_read_bytes)?;
+        let written = beyond(Way::Written, device.written_bytes, file.asked_written_bytes)?;
+        Some((read + written) / t.seconds)
     };
     let own = |t: &Trial| {
         let file = t.file.as_ref()?;

@@ -66,6 +66,19 @@ fn levels_and_changes_are_reported_with_their_times() {
 }
 
 #[test]
+fn what_a_journal_writes_for_the_load_is_no_others_traffic() {
+    let mut m = over_time(fsync(1), 300, |i| if i < 100 { 1.0 } else { 0.3 });
+    for (i, t) in m.trials.iter_mut().enumerate() {
+        let (Some(device), Some(file)) = (&mut t.device, &t.file) else { panic!("a disk") };
+        let others = if i < 100 { 0 } else { 80_000_000 };
+        device.written_bytes = 3 * file.asked_written_bytes + others;
+    }
+    let series = analyse(&context_on(&with_storage(|_| {})), &m).unwrap();
+    let cause = series.changes[0].cause.clone().unwrap_or_default();
+    assert!(cause.contains("the device's other traffic: 0.000 B/s before, "), "{cause}");
+}
+
+#[test]
 fn each_cause_is_named_with_its_figures() {
     type Spoil = fn(&mut Conditions, bool);
     let causes: [(Spoil, &str); 6] = [

@@ -2,7 +2,9 @@
 
 use proofmark_model::{FigureKind, Run, Verdict};
 
-use crate::view::{ScreenPart, ScreenRow, Summary, View, joined, severity_mark, verdict_mark};
+use crate::view::{
+    ScreenPart, ScreenRow, Summary, View, counted, joined, severity_mark, verdict_mark,
+};
 use crate::{Options, RenderError};
 
 pub(crate) fn render(run: &Run, _: &Options) -> Result<String, RenderError> {
@@ -21,6 +23,10 @@ pub fn write(summary: &Summary) -> String {
         let mark = severity_mark(c.severity);
         format!("{mark} {} at {}: {}", c.check, c.place, c.sentence)
     }));
+    if summary.first.more > 0 {
+        let more = counted(summary.first.more as u64, "more finding");
+        lines.push(format!("{more}: proofmark report --all"));
+    }
     lines.push(format!("{} {}", summary.measured, summary.identity));
     lines.join("\n") + "\n"
 }

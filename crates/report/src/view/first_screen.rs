@@ -58,17 +58,17 @@ pub fn build(run: &Run, groups: &[Group], findings: &[FindingGroup]) -> FirstScr
         about: about(&run.host, part).unwrap_or_default(),
         rows: rows.into_iter().map(|(_, row)| row).collect(),
     };
-    let bad = || findings.iter().filter(|f| f.is_problem());
     let named: Vec<Named> = shown
         .iter()
         .flat_map(|(_, rows)| rows)
         .map(|(chosen, row)| (chosen.measurement, row.title.clone()))
         .collect();
+    let bad = bad(findings, &named);
     FirstScreen {
         parts: shown.into_iter().map(part).collect(),
         notes,
-        causes: bad().take(CAUSES).map(|f| cause(f, &named)).collect(),
-        more: bad().count().saturating_sub(CAUSES),
+        causes: bad.iter().take(CAUSES).map(|f| cause(f, &named)).collect(),
+        more: bad.len().saturating_sub(CAUSES),
     }
 }
 
@@ -179,22 +179,38 @@ fn reference_ratio(m: &Measurement) -> Option<String> {
 /// A result on the first screen, and its title.
 type Named<'a> = (&'a Measurement, String);
 
+/// The findings that are problems: first those that together give each row its cause, then the others,
+/// each worst first.
+fn bad<'f>(findings: &'f [FindingGroup], rows: &[Named]) -> Vec<&'f FindingGroup> {
+    let mut without_cause: Vec<&Measurement> = rows.iter().map(|(m, _)| *m).collect();
+    let mut is_first = |found: &&FindingGroup| {
+        let before = without_cause.len();
+        without_cause.retain(|m| !is_at(found, m));
+        without_cause.len() < before
+    };
+    let problems = findings.iter().filter(|f| f.is_problem());
+    let (first, others): (Vec<_>, Vec<_>) = problems.partition(|found| is_first(found));
+    [first, others].concat()
+}
+
 /// The finding with the rows where it was made; its evidence is among the findings.
 fn cause(found: &FindingGroup, rows: &[Named]) -> FindingGroup {
     FindingGroup { place: place(found, rows), places: Vec::new(), ..found.clone() }
 }
 
+/// Returns true if the finding was made at that result.
+fn is_at(found: &FindingGroup, m: &Measurement) -> bool {
+    m.findings.iter().any(|f| {
+        clean(&f.check) == found.check
+            && f.severity == found.severity
+            && Kind::of_message(&clean(&f.message)) == found.kind
+    })
+}
+
 /// `Commit and Random read`, `Commit and 3 others`, `18 results`; for a finding in no row, the
 /// workloads.
 fn place(found: &FindingGroup, rows: &[Named]) -> String {
-    let is_here = |m: &Measurement| {
-        m.findings.iter().any(|f| {
-            clean(&f.check) == found.check
-                && f.severity == found.severity
-                && Kind::of_message(&clean(&f.message)) == found.kind
-        })
-    };
-    let here: Vec<&Named> = rows.iter().filter(|(m, _)| is_here(m)).collect();
+    let here: Vec<&Named> = rows.iter().filter(|(m, _)| is_at(found, m)).collect();
     let mut named: Vec<String> = here.iter().map(|(_, title)| title.clone()).collect();
     named.dedup();
     let others = found.places.len().saturating_sub(here.len()) as u64;

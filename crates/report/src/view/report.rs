@@ -57,9 +57,9 @@ const ROOFLINE_KEY: &str = "Flat lines: peaks of the CPU. Slanted lines: bandwid
     memory. Dashes: ceilings. Crosses: workloads as measured.";
 
 /// The parts that only other formats have.
-const LONGER: &str = "Too long for a terminal, in report.html and by --format markdown --all: tables \
-    of single trials (Exp 1, Average, Std Dev), windows of the rounds, both ends of a network, how \
-    each workload works, the machine's facts, derivations of the ceilings, and the method.";
+const LONGER: &str = "Too long for a terminal, in report.html and by --format markdown --all: single \
+    trials (as Exp 1, Average, Std Dev where their number is fixed: --trials N), windows of the \
+    rounds, both ends of a network, how each workload works, the machine's facts, derivations of the ceilings, and the method.";
 
 /// The full report of a run.
 pub(super) fn blocks(

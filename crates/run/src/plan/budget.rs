@@ -38,8 +38,8 @@ pub const FINDINGS: &[(&str, &str, &str)] = &[
     reference tools, one by one, down to a quarter of the budget for those that were named; all problems but the smallest; thread counts between the minimum \
     and the maximum, except one per CPU; time of series, down to 10 s; then configurations. Those that fill a row of \
     the summary stay longest, then one of each table of the profile. One that takes more than twice the lower quartile enters when it is at most a sixth of the plan (a row of the \
-    summary a third, the first row of a subsystem three quarters). So a longer budget measures at least what a \
-    shorter one measures. The rest is measured in full. \
+    summary a third, the first row of a subsystem three quarters). That order does not depend on the budget, so a longer one \
+    seldom loses a configuration. The rest is measured in full. \
     What is left out is measured if time remains in the end. \
     If the machine is slower than estimated, configurations are left out during the run as well \
     (`proofmark explain left_out`). Raise --budget, or name fewer workloads.",

@@ -36,7 +36,17 @@ pub(super) fn point_costs(plan: &Plan) -> Vec<f64> {
 pub fn takes(plan: &Plan) -> String {
     let tools_s = references::seconds(plan);
     let (least, most) = estimate(plan);
-    let [least, most] = [least, most].map(|s| format_seconds(s + tools_s));
+    in_words([least + tools_s, most + tools_s])
+}
+
+/// The same without the plan's reference tools, whose time a profile adds to its own.
+pub fn takes_alone(plan: &Plan) -> String {
+    let (least, most) = estimate(plan);
+    in_words([least, most])
+}
+
+fn in_words(seconds: [f64; 2]) -> String {
+    let [least, most] = seconds.map(format_seconds);
     if least == most { format!("about {most}") } else { format!("about {least} to {most}") }
 }
 

@@ -31,7 +31,7 @@ pub use announce::announcements;
 pub(crate) use budget::{ADVICE, BUDGET, left_out_finding, words};
 pub use budget::{FINDINGS as BUDGET_FINDINGS, left_out_for_time};
 pub use endure::endure;
-pub use estimate::{estimate, takes};
+pub use estimate::{estimate, takes, takes_alone};
 pub use fit::FINDINGS;
 pub use intervals::without_interval;
 pub use references::{FINDINGS as REFERENCE_FINDINGS, seconds as tools_s};

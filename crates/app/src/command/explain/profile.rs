@@ -1,9 +1,9 @@
 //! A profile with its size on this machine.
 
-use std::collections::BTreeMap;
-
 use proofmark_model::{Host, Plan, Probe, and_list, counted};
-use proofmark_run::{PlanRequest, Usage, look, loopback_network, plan, takes, without_interval};
+use proofmark_run::{
+    PlanRequest, Usage, look, loopback_network, plan, takes, takes_alone, without_interval,
+};
 
 /// Returns a profile's text after comments on its size on this machine. All of it is TOML, to be
 /// saved, changed and run.
@@ -44,12 +44,11 @@ pub fn planned(profile: &str, host: &Host) -> Result<Plan, Usage> {
 
 /// Returns the time of a plan without and with its reference tools.
 pub fn times(plan: &Plan) -> String {
-    let alone = Plan { references: BTreeMap::new(), ..plan.clone() };
     let tools = and_list(plan.references.keys());
     match tools.is_empty() {
         true => takes(plan),
         false => {
-            let [own, all] = [takes(&alone), takes(plan)];
+            let [own, all] = [takes_alone(plan), takes(plan)];
             format!("{own} without reference tools, {all} with {tools}")
         }
     }

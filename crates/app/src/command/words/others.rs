@@ -108,8 +108,8 @@ pub const OTHERS: &[Words] = &[
     ),
     (
         "last_good",
-        "Baseline of check --against last-good: the newest good earlier run of this machine in the history",
-        "A good run has no invalid result, and would not fail a check against the good run before it. Only results that the checked run has count. So a slowdown that lasts fails every check. A run whose file is gone or changed cannot be compared; the line that names the baseline counts such runs. To accept a slower machine, name the baseline (--against RUN), or begin another history (--history).",
+        "Baseline of check --against last-good: the newest good earlier run of this machine and profile in the history",
+        "A good run has no invalid result, and would not fail a check against the good run before it. A run of workloads that the checked run did not plan is passed over. So a slowdown that lasts fails every check. A run whose file is gone or changed cannot be compared; the line that names the baseline counts such runs. To accept a slower machine, name the baseline (--against RUN), or begin another history (--history).",
     ),
     // Fleets.
     ("node", "Column: a machine of a fleet", "By the name under which it was reached."),

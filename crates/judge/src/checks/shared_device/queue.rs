@@ -125,5 +125,9 @@ pub(super) fn weighed(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let finding = CHECK.finding(severity, message, stop_disk_users(ctx));
     let finding = finding.with("others_in_flight", others / seconds);
     let finding = finding.with("own_in_flight", own / seconds).with("share", share);
-    Some(finding.with("share_of_bytes", bytes))
+    let finding = finding.with("share_of_bytes", bytes);
+    Some(match loss {
+        Some(loss) => finding.with("loss", loss.value.max(0.0)),
+        None => finding,
+    })
 }

@@ -175,10 +175,18 @@ fn others_on_a_device_explain_what_their_share_of_it_can() {
     // Others moved ten times as much as the load.
     expect(rand_read(1), slow(0.2, 10.0), Slower, "^in B shared_device took");
     // Few I/Os in flight, but most bytes.
-    let mut most = slow(0.2, 0.1);
-    let f = most.findings.pop().unwrap();
-    most.findings.push(f.with("share_of_bytes", 0.8));
-    expect(rand_read(1), most, Slower, "^in B shared_device took");
+    let most = || {
+        let mut most = slow(0.2, 0.1);
+        let f = most.findings.pop().unwrap();
+        most.findings.push(f.with("share_of_bytes", 0.8));
+        most
+    };
+    expect(rand_read(1), most(), Slower, "^in B shared_device took");
+    // Those in A had more I/Os in flight, and cost 7 % there.
+    let mut cheap = shared(rand_read(1), 0.7);
+    let f = cheap.findings.pop().unwrap();
+    cheap.findings.push(f.with("loss", 0.07));
+    expect(cheap, most(), Slower, "^in B shared_device took");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! A longer budget holds what a shorter one holds.
+//! A longer budget holds what a shorter one holds, where no earlier step of the two differs.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
