@@ -12,10 +12,12 @@ mod words;
 use std::ops::RangeInclusive;
 
 use proofmark_model::{
-    Bottleneck, Isa, Measurement, Pace, Params, Severity, Unit, check_id, format_percent, key,
+    Bottleneck, Finding, Isa, Measurement, Pace, Params, Severity, Unit, check_id, format_percent,
+    key,
 };
 
 use crate::capacity::Capacity;
+use crate::compare::effect;
 use crate::execution::Execution;
 use crate::memory::{cache_at, from_memory, touched_bytes};
 use crate::statistics::gain;
@@ -187,10 +189,17 @@ fn own(ctx: &Context, m: &Measurement) -> &'static str {
 fn taken_away(ctx: &Context, m: &Measurement) -> Option<Bottleneck> {
     let lost = |check: &str| check == check_id::SWAP || !is_at_disk_ceiling(ctx, m);
     CONTENTION_CHECKS.iter().filter(|(check, _)| lost(check)).find_map(|(check, resource)| {
-        let finding =
-            m.findings.iter().find(|f| f.check == *check && f.severity >= Severity::Suspect)?;
+        let is_here = |f: &&Finding| f.check == *check && f.severity >= Severity::Suspect;
+        let finding = m.findings.iter().find(is_here).filter(|f| explains_the_gap(f, m))?;
         Some(Bottleneck::new(*resource, finding.message.as_str()))
     })
+}
+
+/// Returns false if what the finding cost is known, and less than half of what the result lacks of
+/// its ceiling.
+fn explains_the_gap(f: &Finding, m: &Measurement) -> bool {
+    let Some(gap) = m.efficiency.filter(|e| *e > 0.0).map(|e| -e.ln()) else { return true };
+    effect::lost(f, m).is_none_or(|cost| !cost.is_bounded || cost.log >= 0.5 * gap)
 }
 
 /// Returns true if the threads waited for a disk that reached its ceiling within the uncertainty.
@@ -272,7 +281,7 @@ mod tests {
         expect_bottleneck(&host_with_caches(), slow, &[], "^none$ ... 25.0 % ... no check found");
         // 128 base pages are more than the first level of the TLB holds.
         let translated = || latency(512 << 10, 6e-9);
-        let hidden = "^none$ ... of the ceiling ... may not be huge on the host";
+        let hidden = "^none$ ... of the ceiling ... host backs its huge pages";
         expect_bottleneck(&host_with_caches(), translated(), &[], hidden);
         let own = bare(host_with_caches());
         expect_bottleneck(&own, translated(), &[], "^none$ ... no check found the bottleneck");
@@ -282,6 +291,13 @@ mod tests {
     fn taken_cpu_time_comes_first() {
         let busy = each_condition(flops(1), |_, c| c.other_cpu_s = Some(0.05));
         expect_bottleneck(&host(), busy, &[], "^competing processes$");
+        // 5 % of the time is not why a solve reaches half of its ceiling.
+        let at = |share: f64| {
+            let m = at_rate(linpack(10_000, 2), share * 128e9);
+            each(m, |_, t| t.conditions.other_cpu_s = Some(0.06 * t.seconds))
+        };
+        expect_bottleneck(&host(), at(0.9), &[], "^competing processes$");
+        expect_bottleneck(&host(), at(0.5), &[], "^none$");
         let stolen = each_condition(flops(1), |_, c| c.steal_s = Some(0.05));
         expect_bottleneck(&host(), stolen, &[], "^steal time$");
         let half = with_values(flops(1), &around(0.49 * 64e9));

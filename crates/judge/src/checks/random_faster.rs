@@ -4,7 +4,10 @@
 //! comment. The sequential pass met first-touch page faults, or left the data in a cache for the
 //! random one.
 
-use proofmark_model::{Finding, Measurement, Pace, Severity, Summary, Verdict, check_id, key};
+use proofmark_model::{
+    CpuPlacement, Finding, Measurement, Pace, Severity, Summary, Verdict, check_id, key,
+    placement_words,
+};
 
 use super::{Check, Class, Examine, percent};
 use crate::Context;
@@ -19,6 +22,8 @@ const LARGEST_BLOCK: u64 = 1 << 20;
 const SCATTERED: f64 = 1.25;
 /// Page faults per trial that explain a slow sequential pass.
 const FAULTS: f64 = 16.0;
+/// Part of the rounds at like vCPU placements below which these explain a difference.
+const ALIKE: f64 = 0.75;
 /// Difference between the shares of huge pages that explains a difference in rates.
 const HUGE: f64 = 0.1;
 
@@ -85,7 +90,19 @@ fn in_memory(ctx: &Context, random: &Measurement, sequential: &Measurement) -> O
     if array_bytes(ctx, random)? < cache.saturating_mul(4) {
         return Some("the data is less than 4 times the last-level cache".to_owned());
     }
-    disturbed(sequential)
+    placed_apart(random, sequential).or_else(|| disturbed(sequential))
+}
+
+/// The vCPU placements of the two, if most of their rounds were at different ones.
+fn placed_apart(random: &Measurement, sequential: &Measurement) -> Option<String> {
+    let [r, s] = [&random.cpu_placements, &sequential.cpu_placements];
+    let share_in_s =
+        |p: &CpuPlacement| s.iter().filter(|o| o.is_like(p)).map(|o| o.share).sum::<f64>();
+    let alike: f64 = r.iter().map(|p| p.share.min(share_in_s(p))).sum();
+    (!r.is_empty() && !s.is_empty() && alike < ALIKE).then(|| {
+        let [r, s] = [r, s].map(|all| placement_words(all));
+        format!("the vCPU placements differ: {r} in random order, {s} in sequential order")
+    })
 }
 
 pub(super) static CHECK: Check = Check {
@@ -97,7 +114,7 @@ pub(super) static CHECK: Check = Check {
          by neighbouring blocks all favour sequential order. So a random result that is faster \
          beyond both intervals is suspect; within them, but by more than the target, it is a note. \
          The finding names the recorded cause: page faults in the sequential trials, fewer huge \
-         pages there, data that a cache may have held, or a suspect or invalid sequential result. For disks \
+         pages there, data that a cache may have held, other vCPU placements, or a suspect or invalid sequential result. For disks \
          from 1.25 times on, since scattered blocks may lie on more chips or servers than \
          neighbouring ones.",
     examine: Examine::Ours(examine),
@@ -186,6 +203,14 @@ mod tests {
         let disturbed = suspected(sequential(), "steal");
         let small = |m| with_param(m, "data_size", 64 << 20);
         let large = with_values(blocks("rand_read", 8 << 20), &around(2e10));
+        let placed = |m: Measurement, name: &str, ns: f64| {
+            let round_trip_s = Some(1e-9 * ns);
+            let place = CpuPlacement { round_trip_s, share: 1.0, ..CpuPlacement::default() };
+            let cpu_placements = vec![CpuPlacement { name: name.to_owned(), ..place }];
+            Measurement { cpu_placements, ..m }
+        };
+        let [near, far] = [placed(sequential(), "near", 70.0), placed(random(1.5), "far", 310.0)];
+        let alike = placed(random(1.5), "near", 72.0);
         for (name, m, other, expected) in [
             ("none", random(1.1), sequential(), suspect("1.10 times ... no recorded fact")),
             (
@@ -200,6 +225,8 @@ mod tests {
                 each_condition(sequential(), |_, c| c.huge_pages = Some(0.0)),
                 suspect("100.0 %"),
             ),
+            ("placed apart", far, near.clone(), suspect("the vCPU placements differ: far")),
+            ("placed alike", alike, near, suspect("no recorded fact")),
             ("disturbed", random(1.5), disturbed, suspect("(steal)")),
             ("cached", small(random(2.0)), small(sequential()), suspect("last-level cache")),
             ("slower", random(0.9), sequential(), SILENT),

@@ -23,11 +23,11 @@ const MOST_TAKEN: f64 = 0.999;
 
 /// What a cause explains of a difference.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Effect {
+pub(crate) struct Effect {
     /// Logarithm of the factor that it explains, 0 or more.
-    pub(super) log: f64,
+    pub(crate) log: f64,
     /// False if it may be any larger factor: 0 and false is an unknown size.
-    pub(super) is_bounded: bool,
+    pub(crate) is_bounded: bool,
 }
 
 impl Effect {
@@ -54,7 +54,7 @@ pub(super) fn of_finding(f: &Finding, worse: &Measurement, better: &Measurement)
 }
 
 /// What a finding cost its result; `None` if its evidence has no size.
-pub(super) fn lost(f: &Finding, m: &Measurement) -> Option<Effect> {
+pub(crate) fn lost(f: &Finding, m: &Measurement) -> Option<Effect> {
     Some(match &*f.check {
         check_id::THROTTLED => match number(f, "quota_cpus") {
             // A quota stops all threads.

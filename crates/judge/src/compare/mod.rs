@@ -12,7 +12,7 @@ mod cause;
 mod circumstances;
 mod comparable;
 mod decide;
-mod effect;
+pub(crate) mod effect;
 pub(crate) mod facts;
 mod instruction_sets;
 mod left_out;
