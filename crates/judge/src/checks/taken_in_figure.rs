@@ -2,7 +2,7 @@
 
 use proofmark_model::{Cut, Finding, Measurement, TIME_ACCOUNT_ERROR, check_id};
 
-use super::weight::Weight;
+use super::weight::{Weight, most_lost};
 use super::{Check, Class, Examine, percent, programs};
 use crate::{Context, taken_in_figure};
 
@@ -20,7 +20,7 @@ pub(super) static CHECK: Check = Check {
          check compares it with the gaps of the slices, which the windows leave out. The rest was \
          taken in parts too short for a gap, and is in the figure. More than 0.3 % of the threads' \
          time, the error of the account, is a note. It is weighed; for memory loads four times \
-         over, since each part costs caches as well. No thread's account counts interrupts, so the \
+         over, since each part costs caches as well; at most what the result lacks of its ceiling. No thread's account counts interrupts, so the \
          check does not see them. Stop the program that wakes up so often, or reserve CPUs for the \
          run.",
     examine: Examine::Ours(examine),
@@ -29,12 +29,17 @@ pub(super) static CHECK: Check = Check {
 fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let share = taken_in_figure(m).filter(|share| *share > 0.0)?;
     let cost = if ctx.work(m).cut() == Cut::Bus { COST_ON_A_BUS } else { 1.0 };
-    let severity = Weight::derive(m).change(cost * share);
+    let most = most_lost(m);
+    let severity = Weight::derive(m).change((cost * share).min(most));
+    let included = match most < cost * share {
+        true => format!("by its ceiling the figure lost at most {}", percent(most)),
+        false => "the figure includes that time".to_owned(),
+    };
     let switches: u64 = m.trials.iter().filter_map(|t| t.conditions.involuntary_switches).sum();
     let seconds: f64 = m.trials.iter().map(|t| t.seconds).sum();
     let message = format!(
         "{} of the threads' time was taken in parts too short for the windows to leave out ({:.0} \
-         involuntary switches per second; counting error {}): the figure includes that time",
+         involuntary switches per second; counting error {}): {included}",
         percent(share),
         switches as f64 / seconds,
         percent(TIME_ACCOUNT_ERROR),
@@ -69,7 +74,8 @@ mod tests {
     }
 
     fn core() -> Measurement {
-        headed(in_windows(flops(1)), FigureKind::Attainable, 0.001)
+        let far_below = with_values(flops(1), &around(0.8 * 64e9));
+        headed(in_windows(far_below), FigureKind::Attainable, 0.001)
     }
 
     fn bus() -> Measurement {
@@ -90,6 +96,11 @@ mod tests {
             ("small parts of a bus", account(bus(), 0.05, Some(0.0)), SUSPECT),
             ("an older version", account(core(), 0.08, None), SILENT),
         ]);
+        // At 99 % of its ceiling it cannot have lost 8 %.
+        let near = with_values(flops(1), &around(0.99 * 64e9));
+        let near = headed(in_windows(near), FigureKind::Attainable, 0.001);
+        let words = note("7.9 % of the threads' time ... by its ceiling the figure lost at most");
+        CHECK.expect([("near its ceiling", account(near, 0.08, Some(0.001)), words)]);
         let short = each(account(bus(), 0.08, Some(0.0)), |_, t| {
             t.time_account.as_mut().unwrap().wall_s = 0.09;
         });

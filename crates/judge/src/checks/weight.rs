@@ -27,6 +27,8 @@ pub(super) struct Weight {
     /// True if a part of the taken time is in the figure nevertheless, which `taken_in_figure`
     /// weighs.
     holds: bool,
+    /// True if there is a headline that may leave time out.
+    is_shown: bool,
 }
 
 /// The largest share of the figure that anything can have cost: what it lacks of its ceiling, with
@@ -40,7 +42,10 @@ impl Weight {
     pub(super) fn derive(m: &Measurement) -> Self {
         let sums = m.summary.as_ref().is_some_and(|s| s.headline == FigureKind::Delivered);
         let holds = taken_in_figure(m).is_some_and(|share| share > 0.0);
-        Self { tolerance: m.subsystem.info().tolerance, sums, removed: from_windows(m), holds }
+        let headline = m.summary.as_ref().map(|s| s.figure(s.headline));
+        let is_shown = headline.is_some_and(|figure| figure.value.is_some());
+        let tolerance = m.subsystem.info().tolerance;
+        Self { tolerance, sums, removed: from_windows(m), holds, is_shown }
     }
 
     /// The severity of a cause that changed the figure by this share, and that no window removes.
@@ -70,7 +75,7 @@ impl Weight {
 
     /// The ending of a message about taken time.
     pub(super) fn ending(self) -> &'static str {
-        if self.removed && !self.holds { LEFT_OUT } else { "" }
+        if self.removed && !self.holds && self.is_shown { LEFT_OUT } else { "" }
     }
 
     pub(super) fn removed(self) -> bool {
@@ -104,6 +109,16 @@ mod tests {
         let suspect = all.contains(&Some(Severity::Suspect));
         assert_eq!(m.verdict == Verdict::Suspect, suspect, "{:?}", m.findings);
         all
+    }
+
+    #[test]
+    fn a_result_without_a_headline_leaves_nothing_out_of_it() {
+        let ending = |value: Option<f64>| {
+            let mut m = headed(in_windows(flops(1)), FigureKind::Typical, 0.001);
+            m.summary.as_mut().unwrap().typical.value = value;
+            Weight::derive(&m).ending()
+        };
+        assert_eq!((ending(Some(6e10)), ending(None)), (LEFT_OUT, ""));
     }
 
     #[test]

@@ -58,7 +58,7 @@ pub fn run(args: &FleetRunArgs) -> Result<Outcome> {
     }
     let way = Way::parse(args)?;
     if args.dry_run {
-        return dry_run(args, way, &task, begun.as_ref());
+        return dry_run(args, way, &task, (begun.as_ref(), &repaired));
     }
     let dir = folder(args)?;
     let stop = Stop::default();
@@ -361,7 +361,7 @@ fn dry_run(
     args: &FleetRunArgs,
     way: Way,
     task: &RoundTask,
-    begun: Option<&FleetPlan>,
+    (begun, repaired): (Option<&FleetPlan>, &BTreeSet<String>),
 ) -> Result<Outcome> {
     if let Way::Kubernetes(kubectl) = way {
         let job = manifest(&job(args, kubectl, task.round_s)?);
@@ -376,10 +376,8 @@ fn dry_run(
     }
     let commands = launcher.commands();
     let shown = if has_one_each { commands.len().min(1) } else { commands.len() };
-    let mut text = format!(
-        "# {}\n",
-        duration(args, launcher.nodes().len() as u32, (&task.task, task.round_s))
-    );
+    let (nodes, again) = (launcher.nodes().len() as u32, repaired.len() as u32);
+    let mut text = format!("# {}\n", duration(args, (nodes, again), (&task.task, task.round_s)));
     commands.iter().take(shown).for_each(|command| text += &format!("{command}\n"));
     let rest = counted((commands.len() - shown) as u64, "other command");
     if shown < commands.len() {

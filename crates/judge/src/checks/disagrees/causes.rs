@@ -90,26 +90,31 @@ pub(super) const CAUSES: &[Cause] = &[
         advice: "choose the library's kernels for this CPU (OpenBLAS: OPENBLAS_CORETYPE=SkylakeX uses \
                  AVX-512), or give proofmark the same instruction set (--set isa=avx2+fma)",
     },
+    Cause {
+        id: "reference_blas",
+        explain: library::reference_blas,
+        advice: "install an optimised BLAS (Debian: libopenblas0-pthread) and measure again",
+    },
     Cause { id: "disturbed", explain: disturbed, advice: "repeat both on a quiet machine" },
     Cause { id: "duration", explain: duration, advice: "give both trials of similar length" },
 ];
 
 impl Extent {
     /// Returns an explanation of that extent.
-    fn explain(self, words: String) -> Option<Explanation> {
+    pub(super) fn explain(self, words: String) -> Option<Explanation> {
         Some(Explanation { words, extent: self })
     }
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Side {
+pub(super) enum Side {
     Ours,
     Theirs,
 }
 
 impl Compared<'_> {
     /// The side with the better result.
-    fn ahead(&self) -> Side {
+    pub(super) fn ahead(&self) -> Side {
         if (self.ratio > 1.0) == (self.ours.better == Better::Higher) {
             Side::Ours
         } else {

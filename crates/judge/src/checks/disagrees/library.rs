@@ -1,6 +1,8 @@
 //! The core whose kernels a library of linear algebra runs, as its version names it.
 
-use proofmark_model::Isa;
+use proofmark_model::{Isa, Param};
+
+use super::causes::{Compared, Explanation, Extent, Side};
 
 /// The instruction set of a library's kernels, by the core that the library names them after.
 /// OpenBLAS and BLIS choose that core as they start, and fall back to an older one for a CPU that
@@ -47,6 +49,17 @@ pub(super) fn chosen<'a>(tool: &str, environment: &'a str) -> Vec<&'a str> {
         known.into_iter().any(|(_, tools)| tools.contains(&tool))
     };
     environment.split(' ').filter(is_choice).collect()
+}
+
+/// Name of the reference implementation, as the tool's parameter `BLAS` has it.
+const REFERENCE_BLAS: &str = "blas";
+
+/// Explains that proofmark is faster if the tool is linked to the reference implementation of BLAS.
+pub(super) fn reference_blas(c: &Compared) -> Option<Explanation> {
+    let is_reference = |blas: &Param| *blas == Param::from(REFERENCE_BLAS);
+    c.theirs.params.named("BLAS").filter(|blas| is_reference(blas))?;
+    let words = "its BLAS is the reference library, which has no kernels for this CPU".to_owned();
+    Extent::Open.explain(words).filter(|_| c.ahead() == Side::Ours)
 }
 
 /// Returns true if a version names a core of which the kernels are known.

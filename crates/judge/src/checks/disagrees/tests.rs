@@ -352,6 +352,17 @@ fn a_library_with_kernels_for_a_narrower_core() {
 }
 
 #[test]
+fn the_reference_library_of_linear_algebra_is_the_cause_of_a_slow_tool() {
+    let linked = |blas: &'static str| {
+        move |r: &mut Reference| r.params = r.params.clone().with_named("BLAS", blas)
+    };
+    let words = "its BLAS is the reference library ... install an optimised BLAS";
+    expect(&host(), linpack(5000, 1), 0.1, &linked("blas"), "reference_blas", words);
+    expect(&host(), linpack(5000, 1), 0.1, &linked("openblas-pthread"), "none", "");
+    expect(&host(), linpack(5000, 1), 1.2, &linked("blas"), "none", "");
+}
+
+#[test]
 fn an_environment_that_chooses_a_librarys_kernels_is_the_cause() {
     let explains = |factor, set: &str, tool: &str, version: &str, causes: &str, words: &str| {
         let mut host = host();
