@@ -1,6 +1,6 @@
 //! Chooses the reference tools of each configuration, and how often they run.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use proofmark_model::{
@@ -37,6 +37,9 @@ const LONGEST_UNASKED_S: f64 = 60.0;
 
 /// Maximum number of workloads that a line names.
 const NAMED: usize = 3;
+
+/// Maximum number of reasons why a tool repeats no configuration.
+const REASONS: usize = 2;
 
 /// Placeholder for the file of a configuration, which does not exist yet.
 const ANY_FILE: &str = "/proc/self/exe";
@@ -102,15 +105,26 @@ impl Choice<'_> {
                 continue;
             }
             let (id, installed) = (tool.id().to_owned(), tool.installed());
+            let (mut fitting, mut reasons) = (0, BTreeSet::new());
             for point in points {
                 let fits = installed.as_ref().map_or_else(
                     || Err(format!("not installed ({})", tool.description().package)),
                     |installed| self.fits(*tool, installed, &planned.plan, point),
                 );
                 match fits {
-                    Ok(fit) => planned.plan.references.entry(id.clone()).or_default().push(fit),
-                    Err(why) => refused.entry(point).or_default().push((id.clone(), why)),
+                    Ok(fit) => {
+                        fitting += 1;
+                        planned.plan.references.entry(id.clone()).or_default().push(fit);
+                    }
+                    Err(why) => {
+                        reasons.insert(why.clone());
+                        refused.entry(point).or_default().push((id.clone(), why));
+                    }
                 }
+            }
+            if fitting == 0 && installed.is_some() && self.names_alone(&id) {
+                let reasons: Vec<String> = reasons.into_iter().take(REASONS).collect();
+                planned.left_out.push(format!("{id}: {}", reasons.join("; or ")));
             }
             match installed {
                 Some(installed) => drop(planned.tools.installed.insert(id, installed)),
