@@ -20,7 +20,7 @@ use crate::capacity::Capacity;
 use crate::compare::effect;
 use crate::execution::Execution;
 use crate::memory::{cache_at, from_memory, touched_bytes};
-use crate::statistics::gain;
+use crate::statistics::{gain, median_over};
 use crate::{Context, ceilings};
 
 pub use words::WORDS;
@@ -82,12 +82,9 @@ fn near_the_ceiling(ctx: &Context, m: &Measurement) -> Result<Bottleneck, String
     };
     let share = format!("{} of the ceiling", format_percent(efficiency));
     if efficiency < NEAR {
-        return Err(match may_translate(ctx, m) {
-            true => format!(
-                "{share}; TLB misses may cost the rest: a guest cannot see whether the host backs its \
-                 huge pages with huge pages"
-            ),
-            false => format!("{share}; no check found the bottleneck"),
+        return Err(match translation(ctx, m) {
+            Some(why) => format!("{share}; TLB misses may cost the rest: {why}"),
+            None => format!("{share}; no check found the bottleneck"),
         });
     }
     let capacity = Capacity::derive(ctx.host, m)?;
@@ -105,13 +102,22 @@ fn near_the_ceiling(ctx: &Context, m: &Measurement) -> Result<Bottleneck, String
 
 /// Bytes that 64 base pages of 4 KiB hold: as many as the first level of a TLB translates at least.
 const TRANSLATED: u64 = 64 << 12;
+/// Share of huge pages below which memory is in base pages.
+const HUGE: f64 = 0.5;
 
-/// Returns true if loads that depend on each other may wait for a TLB below its first level. A
-/// guest does not see the size of its host's pages, and a TLB holds the smaller of both.
-fn may_translate(ctx: &Context, m: &Measurement) -> bool {
+/// Returns why loads that depend on each other may wait for a TLB below its first level. A guest does
+/// not see the size of its host's pages, and a TLB holds the smaller of both.
+fn translation(ctx: &Context, m: &Measurement) -> Option<&'static str> {
     let waits = m.unit == Unit::Second && ctx.work(m).pace == Pace::Memory;
     let large = touched_bytes(ctx, m).is_some_and(|bytes| bytes > TRANSLATED);
-    waits && large && ctx.host.is_virtual() != Some(false)
+    if !waits || !large {
+        return None;
+    }
+    match median_over(&m.trials, |t| t.conditions.huge_pages) {
+        Some(huge) if huge < HUGE => Some("its memory is in base pages"),
+        _ if ctx.host.is_virtual() == Some(false) => None,
+        _ => Some("a guest cannot see whether the host backs its huge pages with huge pages"),
+    }
 }
 
 /// Share of the threads' time that interrupts took; `None` where nothing observed it.
@@ -211,7 +217,7 @@ fn is_at_disk_ceiling(ctx: &Context, m: &Measurement) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use proofmark_model::{CpuPlacement, Figure, Subsystem, TimeAccount};
+    use proofmark_model::{Subsystem, TimeAccount};
 
     use super::*;
     use crate::testing::*;
@@ -281,10 +287,15 @@ mod tests {
         expect_bottleneck(&host_with_caches(), slow, &[], "^none$ ... 25.0 % ... no check found");
         // 128 base pages are more than the first level of the TLB holds.
         let translated = || latency(512 << 10, 6e-9);
-        let hidden = "^none$ ... of the ceiling ... host backs its huge pages";
+        let hidden = "^none$ ... of the ceiling ... whether the host backs its huge pages";
         expect_bottleneck(&host_with_caches(), translated(), &[], hidden);
         let own = bare(host_with_caches());
         expect_bottleneck(&own, translated(), &[], "^none$ ... no check found the bottleneck");
+        let base = || each_condition(translated(), |_, c| c.huge_pages = Some(0.0));
+        let misses = "^none$ ... TLB misses may cost the rest: its memory is in base pages";
+        for host in [&own, &host_with_caches()] {
+            expect_bottleneck(host, base(), &[], misses);
+        }
     }
 
     #[test]
@@ -328,51 +339,6 @@ mod tests {
         swept(1 << 30, "^path to memory$");
         swept(16 << 20, "^shared cache$");
         swept(1 << 20, "^none$"); // A cache of each core's own is not shared.
-    }
-
-    /// Recorded on 2 CPUs of a guest: random writes at 41 GB/s with both near each other, a triad at
-    /// 101 GB/s with both far apart.
-    #[test]
-    fn threads_that_gain_nothing_by_their_placement_name_no_shared_resource() {
-        let guest = host_with_caches();
-        let at = |m: Measurement, rate: f64, placements: &[(&str, f64, f64, f64)]| {
-            let mut m = with_values(m, &around(rate));
-            let one = |(name, ns, share, figure): &(&str, f64, f64, f64)| CpuPlacement {
-                name: (*name).to_owned(),
-                round_trip_s: (*ns > 0.0).then_some(1e-9 * ns),
-                share: *share,
-                figure: Some(Figure { value: Some(*figure), ..Figure::default() }),
-                ..CpuPlacement::default()
-            };
-            m.cpu_placements = placements.iter().map(one).collect();
-            m
-        };
-        let one = || at(stream("read", 1), 41e9, &[]);
-        let near = ("near (72 ns)", 72.0, 1.0, 41e9);
-        let expect = |placements: &[(&str, f64, f64, f64)], others: &[Measurement], words| {
-            let others = [&[one()], others].concat();
-            expect_bottleneck(&guest, at(stream("read", 2), 41e9, placements), &others, words);
-        };
-        let named =
-            "^path to memory$ 2 threads reach 1.00 times the rate of 1, on vCPUs near (72 ns)";
-        expect(&[near], &[], named);
-        expect(
-            &[],
-            &[],
-            "^none$ 2 threads reach 1.00 times ... the vCPU placement was not measured",
-        );
-        let mostly = [("SMT siblings", 0.0, 0.7, 41e9), ("far (310 ns)", 310.0, 0.3, 41e9)];
-        expect(&mostly, &[], "^none$ ... SMT siblings for 70.0 % of the time");
-        let moved = [("moved in the round", 0.0, 0.6, 0.0), ("far (310 ns)", 310.0, 0.4, 41e9)];
-        expect(&moved, &[], "^none$ ... not known for 60.0 % of the time");
-        let both = [("near (72 ns)", 72.0, 0.8, 41e9), ("far (310 ns)", 310.0, 0.2, 101e9)];
-        expect(&both, &[], "^none$ ... 2.46 times on vCPUs far (310 ns): the vCPU placement");
-        let far = [("far (310 ns)", 310.0, 1.0, 101e9)];
-        let other = [at(stream("triad", 1), 41e9, &[]), at(stream("triad", 2), 101e9, &far)];
-        let elsewhere = "^none$ ... memory.triad reaches 2.46 times on vCPUs far (310 ns)";
-        expect(&[near], &other, elsewhere);
-        let same = [at(stream("triad", 1), 41e9, &[]), at(stream("triad", 2), 101e9, &[near])];
-        expect(&[near], &same, named);
     }
 
     #[test]

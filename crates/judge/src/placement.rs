@@ -17,6 +17,27 @@ pub(crate) fn derive_all(
     (placements.of_pairs(trials()), each.collect())
 }
 
+/// A placement of a result, with its figure and the 95 % interval of that.
+pub(crate) type Placed<'a> = (&'a CpuPlacement, f64, [f64; 2]);
+
+/// Returns the placements of a result that have an interval, the highest figure first.
+pub(crate) fn with_intervals(m: &Measurement) -> Vec<Placed<'_>> {
+    let with_interval = |p: &'_ CpuPlacement| {
+        let figure = p.figure.as_ref()?;
+        Some((figure.value?, figure.ci95?))
+    };
+    let all = m.cpu_placements.iter();
+    let all = all.filter_map(|p| with_interval(p).map(|(value, interval)| (p, value, interval)));
+    let mut all: Vec<Placed> = all.collect();
+    all.sort_by(|a, b| b.1.total_cmp(&a.1));
+    all
+}
+
+/// Returns true if the intervals of two placements, the higher one first, do not overlap.
+pub(crate) fn are_apart((_, _, above): &Placed, (_, _, below): &Placed) -> bool {
+    above[0] > below[1]
+}
+
 /// The headline figure of some trials, from their rounds that the headline counts.
 fn figure(
     policy: &Policy,

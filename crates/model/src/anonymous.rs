@@ -1,5 +1,6 @@
 //! A run without the names of its machine, its processes and its paths.
 
+mod environment;
 mod kernel;
 #[cfg(test)]
 mod tests;
@@ -9,7 +10,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::{Host, Probe, Run};
+use crate::{FactId, Host, Probe, Run};
 
 /// Names with their placeholders.
 type Names = BTreeMap<String, String>;
@@ -24,6 +25,15 @@ const SERVER: &str = "server";
 
 /// The superuser, whose name identifies nobody.
 const ROOT: &str = "root";
+
+/// Removes names from the value of a setting.
+type WithoutNames = fn(&str) -> String;
+
+/// Settings with names in their values.
+const OF_NAMES: [(&str, WithoutNames); 2] = [
+    (kernel::SETTING, kernel::without_names),
+    (FactId::Environment.as_str(), environment::without_files),
+];
 
 impl Run {
     /// Returns the run without the names of hosts, processes and paths, and without these `others`.
@@ -49,8 +59,10 @@ impl Run {
         let is_theirs = |name: &String| !ours.contains(&name.to_lowercase());
         let mut in_texts: Names = places.into_iter().filter(|(name, _)| is_theirs(name)).collect();
         in_texts.extend(programs);
-        if let Some(Probe::Known { value: line, .. }) = run.host.settings.get_mut(kernel::SETTING) {
-            *line = replaced(&kernel::without_names(line), &in_texts);
+        for (setting, without_names) in OF_NAMES {
+            if let Some(Probe::Known { value: line, .. }) = run.host.settings.get_mut(setting) {
+                *line = replaced(&without_names(line), &in_texts);
+            }
         }
         let mut json = serde_json::to_value(&run)?;
         replace_in_free_texts(&mut json, &in_texts);

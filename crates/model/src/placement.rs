@@ -18,6 +18,7 @@ const SIBLINGS: f64 = 0.75;
 
 /// The name of hardware threads of one core.
 const SMT_SIBLINGS: &str = "SMT siblings";
+const SEVERAL: &str = "pairs that differ";
 
 /// The longest round trip of a distance is less than this multiple of the shortest.
 const SAME: f64 = 2.0;
@@ -148,7 +149,7 @@ impl CpuPlacements {
     fn name(&self, placement: Placement) -> String {
         match placement {
             Placement::Siblings => SMT_SIBLINGS.to_owned(),
-            Placement::Several => "pairs that differ".to_owned(),
+            Placement::Several => SEVERAL.to_owned(),
             Placement::Moved => "moved in the round".to_owned(),
             Placement::Unknown => "unknown".to_owned(),
             Placement::Apart(distance) => {
@@ -223,6 +224,11 @@ impl CpuPlacement {
     /// Returns true if the CPUs were hardware threads of one core.
     pub fn are_siblings(&self) -> bool {
         self.name == SMT_SIBLINGS
+    }
+
+    /// Returns true if the pairs of a round had different placements, all of them known.
+    pub fn are_several(&self) -> bool {
+        self.name == SEVERAL
     }
 
     /// Returns true if it is the same in two runs, within the spread of measured distances.

@@ -24,11 +24,12 @@ pub(super) static RULE: CeilingRule = CeilingRule {
     title: "Copying over loopback",
     about: "The sending CPU copies each byte into the kernel, and the receiving CPU copies it out. \
          So the ceiling is copy rate x CPUs / 2. The copy rate is that of one CPU within its own \
-         cache: the median of the rates measured when the server started and before each loopback trial of the run. The CPUs are those that copy at the same time, at most the \
+         cache: the median of the rates measured when the server started and before each \
+         loopback trial of the run. The CPUs are those that copy at the same time, at most the \
          threads of both ends. It applies to TCP and UDP. It is an upper bound, since the cost of \
          the protocol and of the path between two cores is not included. Uncertainty: 10 %, since \
-         the kernel uses its own copy loop, and the range of the copy rates: they change with the \
-         placement of virtual CPUs and with load. It is a ceiling of loopback, not of a network.",
+         the kernel uses its own copy loop, and how far the highest of the copy rates is above \
+         the median. It is a ceiling of loopback, not of a network.",
     derive,
     bound: derive,
     bottleneck,
@@ -42,7 +43,8 @@ fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
     let rates = copy_rates(ctx, m, network);
     let copy = median(&rates).ok_or("the copy rate of this machine's CPUs was not measured")?;
     let [low, high] = [f64::min, f64::max].map(|end| rates.iter().copied().fold(copy, end));
-    let spread = (high / copy).max(copy / low);
+    // A copy that something slowed shows no higher ceiling.
+    let above = high / copy;
     let client = ctx.host.limits.usable_cpus.iter();
     let cpus = client.chain(&network.server.cpus).collect::<BTreeSet<_>>().len() as u64;
     let threads = threads_here(m);
@@ -54,7 +56,7 @@ fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
         1 => String::new(),
         n => {
             let [low, high] = [low, high].map(|rate| format!("{:.1}", rate / 1e9));
-            format!(": median of {n}, {low} to {high} GB/s by placement and load")
+            format!(": median of {n}, {low} to {high} GB/s")
         }
     };
     let seen = format!("one CPU, in its own cache{seen}");
@@ -64,7 +66,7 @@ fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
         input("copies", COPIES, "", Provenance::Assumed, "one at each end"),
     ];
     let text = "copy_rate x 8 x cpus / copies".to_owned();
-    let uncertainty = (1.0 + OTHER_LOOP) * spread - 1.0;
+    let uncertainty = (1.0 + OTHER_LOOP) * above - 1.0;
     Ok(RULE.ceiling(m, Formula { value, text, inputs }, uncertainty))
 }
 
@@ -117,11 +119,11 @@ mod tests {
         RULE.on(&unknown, &[]).expect([("unknown", streams(1), Err("not measured"))]);
     }
 
-    /// Recorded on a guest: 117 to 168 GB/s, by vCPU placement and load.
+    /// Recorded on a guest: up to 168 GB/s, and less under load.
     #[test]
-    fn its_uncertainty_covers_the_copy_rates_of_the_run() {
+    fn its_uncertainty_covers_the_highest_copy_rates_of_the_run() {
         let host = with_network("loopback", |n| n.copy_bytes_per_s = Some(140e9));
-        let rates = [117e9, 130e9, 140e9, 150e9, 168e9];
+        let rates = [70e9, 130e9, 140e9, 150e9, 168e9];
         let of = |rates: &[f64]| {
             let m = each(tcp(1, "loopback"), |i, t| {
                 t.network.as_mut().unwrap().copy_bytes_per_s = Some(rates[i % rates.len()]);
@@ -132,9 +134,10 @@ mod tests {
         let (value, uncertainty, note) = of(&rates);
         assert_eq!(value, 140e9 * 8.0);
         assert!((uncertainty - 0.32).abs() < 1e-9, "{uncertainty}");
-        let says =
-            "one CPU, in its own cache: median of 11, 117.0 to 168.0 GB/s by placement and load";
-        assert_eq!(note, says);
+        assert_eq!(note, "one CPU, in its own cache: median of 11, 70.0 to 168.0 GB/s");
+        // A copy that other load slowed raises no ceiling.
+        let (_, slowed, _) = of(&[70e9, 140e9, 140e9, 140e9, 140e9]);
+        assert!((slowed - OTHER_LOOP).abs() < 1e-9, "{slowed}");
         let (_, steady, _) = of(&[140e9]);
         assert!((steady - OTHER_LOOP).abs() < 1e-9, "{steady}");
         // Those of the run's other results count, too.
@@ -144,7 +147,6 @@ mod tests {
         let m = tcp(1, "loopback");
         let ceiling = RULE.on(&host, &[other]).derive(&m).unwrap();
         assert_eq!(ceiling.value, 168e9 * 8.0);
-        assert!(ceiling.uncertainty > 0.15, "{}", ceiling.uncertainty);
     }
 
     #[test]

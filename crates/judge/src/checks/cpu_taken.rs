@@ -7,7 +7,7 @@ use super::cpus_lost::shared_by_us;
 use super::loss::Loss;
 use super::programs;
 use super::quotas::{TICK_S, others_ran_s};
-use super::share::Share;
+use super::share::{Share, worst_tenth};
 use super::weight::Weight;
 use super::{Check, Class, Examine, found_before, percent, with_known, worst};
 use crate::Context;
@@ -40,13 +40,15 @@ pub(super) static STEAL: Check = Check {
     id: check_id::STEAL,
     class: Class::TAKEN_TIME,
     title: "Steal time",
-    about: "Compares the time that the hypervisor took from the trial's CPUs with the CPU time of \
-         all trials (wall time x CPUs used). More than 1 % is a note. The worst tenth of the \
-         trials is left out, unless the figure is delivered, of which all count. For single \
-         operations the trials without it decide, if there are at least 6; else the share is \
-         weighed times the cost that other_cpu names. The kernel counts in ticks of 10 ms, so the \
-         check uses the sum over the trials, and one tick in all shows nothing. Use a host with dedicated CPUs, or \
-         repeat when the host is quiet.",
+    about: concat!(
+        "Compares the time that the hypervisor took from the trial's CPUs with the CPU time of \
+         all trials (wall time x CPUs used). More than 1 % is a note. ",
+        worst_tenth!(),
+        " For single operations the trials without it decide, if there are at least 6; else the \
+         share is weighed times the cost that other_cpu names. The kernel counts in ticks of 10 \
+         ms, so the check uses the sum over the trials, and one tick in all shows nothing. Use \
+         a host with dedicated CPUs, or repeat when the host is quiet."
+    ),
     examine: Examine::Both(steal),
 };
 
@@ -77,12 +79,14 @@ pub(super) static THROTTLED: Check = Check {
     id: check_id::THROTTLED,
     class: Class::TAKEN_TIME,
     title: "Throttled by a CPU quota",
-    about: "Compares the time that the cgroup's CPU quota throttled the process (cpu.stat, both \
-         versions of cgroups) with the CPU time of all trials. More than 0.5 % is a note. The \
-         worst tenth of the trials is left out, unless the figure is delivered, of which all \
-         count. If it is suspect, the result is that of the quota, not of the machine. The quota \
-         is then the bottleneck, except for a disk at its limit. Raise or remove the quota, or use \
-         fewer threads.",
+    about: concat!(
+        "Compares the time that the cgroup's CPU quota throttled the process (cpu.stat, both \
+         versions of cgroups) with the CPU time of all trials. More than 0.5 % is a note. ",
+        worst_tenth!(),
+        " If it is suspect, the result is that of the quota, not of the machine. The quota is \
+         then the bottleneck, except for a disk at its limit. Raise or remove the quota, or use \
+         fewer threads."
+    ),
     examine: Examine::Both(throttled),
 };
 
@@ -162,19 +166,22 @@ pub(super) static OTHER_CPU: Check = Check {
     id: check_id::OTHER_CPU,
     class: Class::TAKEN_TIME,
     title: "Competing process",
-    about: "Compares the CPU time that other processes took on the trial's CPUs with the CPU time \
-         of all trials. More than 2 % of it, or a quarter of one CPU, is a note. The worst tenth \
-         of the trials is left out, unless the figure is delivered, of which all count. With more \
-         threads than CPUs the account is rough, and the threshold is 25 %. For a disk, 50 us per \
-         I/O are subtracted for wake-ups, at most 2 %; with more threads than CPUs the check is \
-         silent, since the account includes kernel threads. For a network the threshold is 25 %. \
-         Over loopback it is 5 %. There the check uses the time that all CPUs were busy with \
-         neither end, if the run may use them all, or the threads' wait for a CPU. The share is \
-         weighed times its measured cost: 1.5 for reads of a disk, 2.2 for commits and over \
-         loopback, 3 for other writes. For single operations the trials without it decide, if \
-         there are at least 6. Writes and commits are suspect if others keep all CPUs busy for \
-         more than 90 % of the time. Where the system does not report throttling, a CPU quota may \
-         have taken the time too. Stop the other process, or reserve CPUs for the run.",
+    about: concat!(
+        "Compares the CPU time that other processes took on the trial's CPUs with the CPU time \
+         of all trials. More than 2 % of it, or a quarter of one CPU, is a note. ",
+        worst_tenth!(),
+        " With more threads than CPUs the account is rough, and the threshold is 25 %. For a \
+         disk, 50 us per I/O are subtracted for wake-ups, at most 2 %; with more threads than \
+         CPUs the check is silent, since the account includes kernel threads. For a network the \
+         threshold is 25 %. Over loopback it is 5 %. There the check uses the time that all \
+         CPUs were busy with neither end, if the run may use them all, or the threads' wait for \
+         a CPU. The share is weighed times its measured cost: 1.5 for reads of a disk, 2.2 for \
+         commits and over loopback, 3 for other writes. For single operations the trials \
+         without it decide, if there are at least 6. Writes and commits are suspect if others \
+         keep all CPUs busy for more than 90 % of the time. Where the system does not report \
+         throttling, a CPU quota may have taken the time too. Stop the other process, or \
+         reserve CPUs for the run."
+    ),
     examine: Examine::Both(other_cpu),
 };
 

@@ -35,9 +35,9 @@ pub(super) static CHECK: Check = Check {
          /proc/net/dev). They use the path to memory but no CPU time. Those of paravirtual devices \
          (virtio, Xen, Hyper-V) count 7 times, because the host copies them. Estimated slowdown: \
          for a stream, the share of these bytes in all bytes moved; for latency and random order, \
-         1 % per GB/s; at most what the result lacks of its ceiling. More than 2 % is a note. More than the tolerance (10 %) by paravirtual \
-         devices is suspect; what other devices cost is not known well enough. Stop programs that \
-         use disks or networks.",
+         1 % per GB/s; at most what the result lacks of its ceiling. More than 2 % is a note. More \
+         than the tolerance (10 %) by paravirtual devices is suspect; what other devices cost is \
+         not known well enough. Stop programs that use disks or networks.",
     examine: Examine::Both(examine),
 };
 
@@ -49,17 +49,17 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
         let lost_s = |t: &Trial| Some(estimated_slowdown(ctx, m, t, bytes(t)?) * t.seconds);
         Share::sum(&m.trials, lost_s, |t| t.seconds)
     };
-    let share = slowdown(crossed)?;
+    let (estimated, most) = (slowdown(crossed)?, most_lost(m));
+    let share = estimated.at_most(most);
     share.severity(REPORTED)?;
-    let by_host = slowdown(copied).map_or(0.0, |share| share.usual);
-    let most = most_lost(m);
-    let severity = Weight::derive(m).change(by_host.min(most));
+    let by_host = slowdown(copied).map_or(0.0, |share| share.at_most(most).usual);
+    let severity = Weight::derive(m).change(by_host);
     let rate = Share::sum(&m.trials, io_bytes, |t| t.seconds)?.all;
     let message = format!(
         "disk and network I/O moved {} through memory during the trials; estimated slowdown {}{}",
         format_quantity(rate, Unit::BytePerSecond),
-        if most < share.all { "at most " } else { "" },
-        percent(share.all.min(most))
+        if most < estimated.all { "at most " } else { "" },
+        percent(share.all)
     );
     let finding =
         CHECK.finding(severity, message, programs::stop_io(ctx)).with("io_bytes_per_s", rate);
@@ -130,7 +130,16 @@ mod tests {
         CHECK.on(&host_with_caches(), &[]).expect([
             ("near the floor", near(), note("estimated slowdown at most 4.")),
             ("far from it", with_io(latency(16 << 10, 2.5e-9), true, 2e9, 10), SUSPECT),
+            ("at the floor", with_io(latency(16 << 10, 1.25e-9), true, 2e9, 10), SILENT),
         ]);
+        let found = found_on(&host_with_caches(), &CHECK, near(), &[]).unwrap();
+        let figure = |name: &str| found.evidence[name].as_f64().unwrap();
+        let share = figure("share");
+        assert!((0.035..0.05).contains(&share), "{share}");
+        assert_eq!(figure("share_without_worst_tenth"), share);
+        assert!(
+            (figure("estimated_lost_s") - share * 10.0 * near().trials[0].seconds).abs() < 1e-3
+        );
         let both = each(with_io(triad(), true, 0.01 * own, 10), |_, t| {
             t.conditions.io_bytes = t.conditions.io_bytes.map(|bytes| 11 * bytes);
         });

@@ -3,7 +3,7 @@
 
 use proofmark_model::{End, Finding, Measurement, TimeAccount, Trial, check_id};
 
-use super::share::Share;
+use super::share::{Share, worst_tenth};
 use super::weight::Weight;
 use super::{Check, Class, Examine, percent};
 use crate::Context;
@@ -15,14 +15,17 @@ pub(super) static STOPPED: Check = Check {
     id: check_id::STOPPED,
     class: Class::TAKEN_TIME,
     title: "Stopped by a signal",
-    about: "Examines time that threads were neither on a CPU nor waiting for one, over wall time. \
-         For loads in slices it counts in trials in which the process was continued after a stop \
-         (SIGCONT). For complete solves it is that of the thread that lost least, in any trial. \
-         For disk and network loads, also at the server, an extra thread sleeps 20 ms at a time \
-         and was woken later than a busy CPU, steal or a quota explains. More than 1 % is a note. The \
-         worst tenth of the trials is left out, unless the figure is delivered, of which all \
-         count. Causes: a debugger, a job scheduler, \
-         Ctrl-Z, a frozen cgroup, or a paused guest. Find the cause, then run again.",
+    about: concat!(
+        "Examines time that threads were neither on a CPU nor waiting for one, over wall time. \
+         For loads in slices it counts in trials in which the process was continued after a \
+         stop (SIGCONT). For complete solves it is that of the thread that lost least, in any \
+         trial. For disk and network loads, also at the server, an extra thread sleeps 20 ms at \
+         a time and was woken later than a busy CPU, steal or a quota explains. More than 1 % \
+         is a note. ",
+        worst_tenth!(),
+        " Causes: a debugger, a job scheduler, Ctrl-Z, a frozen cgroup, or a paused guest. Find \
+         the cause, then run again."
+    ),
     examine: Examine::Ours(stopped),
 };
 
@@ -56,12 +59,15 @@ pub(super) static UNACCOUNTED: Check = Check {
     id: "unaccounted",
     class: Class::TAKEN_TIME,
     title: "Lost time that nothing accounts for",
-    about: "Applies to loads in slices. The check compares the time that the threads were neither \
-         on a CPU nor waiting for one, although no signal stopped them, with their wall time. More \
-         than 1 % is a note. The worst tenth of the trials is left out, unless the figure is \
-         delivered, of which all count. Causes: a frozen \
-         cgroup (freezer), a CPU quota that cannot be read, a hypervisor that takes time without \
-         reporting it, or a load that sleeps. Ask who controls the machine, or use another.",
+    about: concat!(
+        "Applies to loads in slices. The check compares the time that the threads were neither \
+         on a CPU nor waiting for one, although no signal stopped them, with their wall time. \
+         More than 1 % is a note. ",
+        worst_tenth!(),
+        " Causes: a frozen cgroup (freezer), a CPU quota that cannot be read, a hypervisor that \
+         takes time without reporting it, or a load that sleeps. Ask who controls the machine, \
+         or use another."
+    ),
     examine: Examine::Ours(unaccounted),
 };
 

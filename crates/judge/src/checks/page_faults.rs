@@ -3,7 +3,7 @@
 
 use proofmark_model::{Finding, Measurement, Pace, Severity, Trial, check_id};
 
-use super::share::Share;
+use super::share::{Share, worst_tenth};
 use super::weight::Weight;
 use super::{Check, Class, Examine};
 use crate::Context;
@@ -66,14 +66,16 @@ pub(super) static PAGE_FAULTS: Check = Check {
     id: "page_faults",
     class: Class::TAKEN_TIME,
     title: "Page faults in the timed part",
-    about: "Workloads touch their memory before the timed part, so no page fault should be timed. \
-         Any major fault, which waits for a disk, is a note; so are more than 16 minor faults per \
-         thread and trial, and any in a memory workload: pages were touched for the first time, or \
-         taken away meanwhile. Their time is weighed, without the worst tenth of the trials \
-         unless the figure is delivered, of which all count. It is not weighed where the threads \
-         wait for a device. A minor fault counts with 1 us, one that clears a \
-         huge page with 0.1 ms, a major fault with 10 ms. Check whether memory is short, and \
-         whether the workload touches all of its memory first.",
+    about: concat!(
+        "Workloads touch their memory before the timed part, so no page fault should be timed. \
+         Any major fault, which waits for a disk, is a note; so are more than 16 minor faults \
+         per thread and trial, and any in a memory workload: pages were touched for the first \
+         time, or taken away meanwhile. Their time is weighed. ",
+        worst_tenth!(),
+        " It is not weighed where the threads wait for a device. A minor fault counts with 1 us, \
+         one that clears a huge page with 0.1 ms, a major fault with 10 ms. Check whether \
+         memory is short, and whether the workload touches all of its memory first."
+    ),
     examine: Examine::Ours(page_faults),
 };
 

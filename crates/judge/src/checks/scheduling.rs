@@ -3,7 +3,7 @@
 
 use proofmark_model::{Finding, Measurement, Severity, check_id};
 
-use super::share::Share;
+use super::share::{Share, worst_tenth};
 use super::weight::Weight;
 use super::{Check, Class, Examine, found_before};
 use crate::Context;
@@ -58,14 +58,16 @@ pub(super) static INVOLUNTARY_SWITCHES: Check = Check {
     id: check_id::INVOLUNTARY_SWITCHES,
     class: Class::TAKEN_TIME,
     title: "Involuntary context switches",
-    about: "Counts involuntary context switches of the trial's threads, per second per CPU. More \
-         than 50, and at least 8 in total, are a note: another program wanted the CPU, whether or \
-         not its time could be counted. The CPU time that the threads lack is weighed; where it is \
-         unknown, 1 ms per switch. The worst tenth of the trials is left out, unless the figure \
-         is delivered, of which all count. The check is silent where \
-         another finding has the cause: more threads than CPUs, a CPU quota, a competing process. \
-         It does not apply to a disk or a network, whose I/O runs in kernel threads on the same \
-         CPUs. Stop other programs, or reserve CPUs for the run.",
+    about: concat!(
+        "Counts involuntary context switches of the trial's threads, per second per CPU. More \
+         than 50, and at least 8 in total, are a note: another program wanted the CPU, whether \
+         or not its time could be counted. The CPU time that the threads lack is weighed; where \
+         it is unknown, 1 ms per switch. ",
+        worst_tenth!(),
+        " The check is silent where another finding has the cause: more threads than CPUs, a CPU \
+         quota, a competing process. It does not apply to a disk or a network, whose I/O runs \
+         in kernel threads on the same CPUs. Stop other programs, or reserve CPUs for the run."
+    ),
     examine: Examine::Ours(involuntary_switches),
 };
 

@@ -9,6 +9,14 @@
 
 use proofmark_model::{Finding, Severity, Trial};
 
+/// The sentence about [`LEFT_OUT`] in the text of a check, as a literal.
+macro_rules! worst_tenth {
+    () => {
+        "The worst tenth of the trials is left out, unless the figure is delivered, of which all count."
+    };
+}
+pub(super) use worst_tenth;
+
 /// Fewest trials of which some are left out.
 const LEAST_TRIALS: usize = 5;
 /// One in this many trials, the worst, is left out.
@@ -53,6 +61,13 @@ impl Share {
     /// The share multiplied by the cost of each part.
     pub(super) fn times(self, cost: f64) -> Self {
         Self { all: cost * self.all, usual: cost * self.usual, ..self }
+    }
+
+    /// The share, but no more than `most`.
+    pub(super) fn at_most(self, most: f64) -> Self {
+        let kept = if self.all > most { most / self.all } else { 1.0 };
+        let (all, usual) = (self.all.min(most), self.usual.min(most));
+        Self { all, usual, amount: kept * self.amount, ..self }
     }
 
     /// The finding with the figures of this share; `amount` names the amount and its unit.

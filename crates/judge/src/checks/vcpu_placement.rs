@@ -1,9 +1,10 @@
 //! `vcpu_placement`: the rate depends on which of the host's cores run the virtual CPUs.
 
-use proofmark_model::{CpuPlacement, Finding, Measurement, format_quantity};
+use proofmark_model::{Finding, Measurement, format_quantity};
 
 use super::{Check, Class, Examine, percent};
 use crate::Context;
+use crate::placement::{Placed, are_apart, with_intervals};
 
 pub(super) static CHECK: Check = Check {
     id: "vcpu_placement",
@@ -20,23 +21,14 @@ pub(super) static CHECK: Check = Check {
 };
 
 fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
-    let known = |p: &CpuPlacement| {
-        let figure = p.figure.as_ref()?;
-        Some((figure.value?, figure.ci95?))
-    };
-    let mut seen: Vec<(&CpuPlacement, f64, [f64; 2])> = m
-        .cpu_placements
-        .iter()
-        .filter_map(|p| known(p).map(|(value, interval)| (p, value, interval)))
-        .collect();
-    seen.sort_by(|a, b| b.1.total_cmp(&a.1));
-    let ((_, most, above), (_, least, below)) = (seen.first()?, seen.last()?);
-    let apart = most / least - 1.0;
-    let differ = above[0] > below[1] && apart > ctx.policy.target_for(m.subsystem);
+    let seen = with_intervals(m);
+    let (highest, lowest) = (seen.first()?, seen.last()?);
+    let apart = highest.1 / lowest.1 - 1.0;
+    let differ = are_apart(highest, lowest) && apart > ctx.policy.target_for(m.subsystem);
     if !differ || !apart.is_finite() {
         return None;
     }
-    let describe = |(placement, value, _): &(&CpuPlacement, f64, _)| {
+    let describe = |(placement, value, _): &Placed| {
         let value = format_quantity(*value, m.unit);
         format!("{value} {}, {} of the time", placement.name, percent(placement.share))
     };
@@ -49,7 +41,7 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use proofmark_model::Figure;
+    use proofmark_model::{CpuPlacement, Figure};
 
     use super::*;
     use crate::testing::*;

@@ -58,6 +58,8 @@ pub(super) struct Differing {
     pub(super) log: f64,
     /// True if both machines are virtual.
     pub(super) are_virtual: bool,
+    /// True if both results are of one machine.
+    pub(super) same_machine: bool,
 }
 
 /// What the findings and clocks of two results say about their difference.
@@ -104,20 +106,14 @@ pub(super) fn find(
         effect: effect::of_finding(f, w, o),
     });
     let clock = clocks.and_then(|(slow, fast)| clock([name, other], slow, fast));
-    let other_cpus = on_other_cpus(worse, better);
-    let by_hypervisor = figure.are_virtual && other_cpus.is_none();
-    let by_placement = by_hypervisor || other_cpus.is_some();
-    let chosen = match other_cpus {
-        Some(text) => text.into(),
-        None if by_hypervisor => Cow::from(BY_HYPERVISOR),
-        None => Cow::from(""),
-    };
-    let placed = placement(worse, better).map(|text| format!("{text}{chosen}"));
+    let other_cpus = figure.same_machine.then(|| on_other_cpus(worse, better)).flatten();
+    let chosen = other_cpus.or_else(|| figure.are_virtual.then(|| BY_HYPERVISOR.to_owned()));
+    let placed = placement(worse, better).map(|text| text + chosen.as_deref().unwrap_or_default());
     let candidates = findings.chain(clock);
     let other_place = placed.clone().map(|text| Candidate { text, effect: Effect::UNKNOWN });
     let (mut named, too_small) = explain(candidates.chain(other_place).collect(), figure.log);
     let is_named = placed.is_some_and(|text| named.iter().any(|one| one.starts_with(&text)));
-    let by_placement = by_placement && is_named;
+    let by_placement = chosen.is_some() && is_named;
     if named.is_empty() {
         let caveat = one_sided(o, w, windows).into_iter().find(|f| f.severity >= Severity::Suspect);
         named.extend(caveat.map(|f| format!("{other} itself is suspect: {}", about(f, windows))));
@@ -183,7 +179,7 @@ fn placement(worse: (char, &Measurement), better: (char, &Measurement)) -> Optio
     differ.then_some(words)
 }
 
-/// Names the CPUs of two results, if they ran on other ones: an affinity mask or a cpuset chose
+/// Names the CPUs of two results of one machine, if they ran on other ones: an affinity mask or a cpuset chose
 /// them, and no hypervisor needs to have moved anything.
 fn on_other_cpus(worse: (char, &Measurement), better: (char, &Measurement)) -> Option<String> {
     let pairs = |m: &Measurement| -> BTreeSet<[u32; 2]> {

@@ -1,6 +1,6 @@
 //! Decides whether two results are comparable, and derives their ratio.
 
-use proofmark_model::{FigureKind, Measurement, Run, Severity};
+use proofmark_model::{FigureKind, LeftOut, Measurement, Run, Severity};
 
 use super::left_out;
 use super::pairs::Pair;
@@ -40,6 +40,19 @@ fn only((has, own): (char, &Run), (lacks, other): (char, &Run), m: &Measurement)
     }
 }
 
+/// Why two results are not compared.
+pub(super) struct NotCompared {
+    pub(super) reason: String,
+    /// When the time limit of B left out a usable result of A.
+    pub(super) left_out: Option<LeftOut>,
+}
+
+impl From<String> for NotCompared {
+    fn from(reason: String) -> Self {
+        Self { reason, left_out: None }
+    }
+}
+
 /// Two comparable results.
 pub(super) struct Compared<'a> {
     pub(super) a: &'a Measurement,
@@ -69,15 +82,16 @@ pub(super) fn compared<'a>(
     letters: [char; 2],
     pair: &Pair<'a>,
     ranks: &mut Ranks,
-) -> Result<Compared<'a>, String> {
+) -> Result<Compared<'a>, NotCompared> {
     let ([a, b], [letter_a, letter_b]) = (runs, letters);
     if let Some(omission) = left_out::in_b(runs, pair) {
-        return Err(omission.reason(letter_b, b));
+        let reason = omission.reason(letter_b, b);
+        return Err(NotCompared { reason, left_out: Some(omission.when) });
     }
     let (m, n, best_of_each) = match *pair {
         Pair::Both(m, n, ref how) => (m, n, how.best.is_some()),
-        Pair::OnlyA(m) => return Err(only((letter_a, a), (letter_b, b), m)),
-        Pair::OnlyB(n) => return Err(only((letter_b, b), (letter_a, a), n)),
+        Pair::OnlyA(m) => return Err(only((letter_a, a), (letter_b, b), m).into()),
+        Pair::OnlyB(n) => return Err(only((letter_b, b), (letter_a, a), n).into()),
     };
     let both = [(letter_a, m), (letter_b, n)];
     for (name, m) in both {
@@ -87,14 +101,13 @@ pub(super) fn compared<'a>(
     same_method(runs, letters, &m.workload)?;
     for (name, m) in both {
         if !m.verdict.is_usable() {
-            return Err(format!("{name} is invalid: {}", worst(m)));
+            return Err(format!("{name} is invalid: {}", worst(m)).into());
         }
     }
     for (name, m) in both {
         if let Some(levels) = m.series.as_ref().map(|s| s.levels.len()).filter(|n| *n > 1) {
-            return Err(format!(
-                "{name} has several levels over time ({levels}), so no single value describes it"
-            ));
+            let why = format!("{name} has several levels over time ({levels})");
+            return Err(format!("{why}, so no single value describes it").into());
         }
     }
     let (kind, windows) = headline(m, n);

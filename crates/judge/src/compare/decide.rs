@@ -69,6 +69,7 @@ impl Judge<'_> {
             windows: figure.windows,
             log: estimate.ratio.median.ln().abs(),
             are_virtual: self.are_virtual,
+            same_machine: self.same_machine,
         };
         let causes = cause::find(worse, better, differing);
         let by_placement = causes.by_placement;

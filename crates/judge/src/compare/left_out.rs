@@ -1,11 +1,16 @@
 //! Results that the time limit of a run left out. They are not gone: the run did not try them, or had
 //! no time left for them.
 
+use std::collections::BTreeSet;
+
 use proofmark_model::{
-    Ending, LeftOut, Measurement, Point, Run, format_count, format_seconds, key,
+    Ending, Finding, LeftOut, Measurement, Params, Point, Run, format_count, format_seconds, key,
 };
 
 use super::pairs::{Pair, sizeless};
+
+/// The finding about what a time limit reduced in a plan.
+const BUDGET: &str = "plan.budget";
 
 /// When and how a run's time limit left out a result.
 pub(super) struct Omission {
@@ -14,8 +19,9 @@ pub(super) struct Omission {
     more: String,
 }
 
-/// Returns how B's time limit left out a result that A has; `None` if it did not.
+/// Returns how B's time limit left out a usable result of A; `None` if it did not.
 pub(super) fn in_b([a, b]: [&Run; 2], pair: &Pair) -> Option<Omission> {
+    pair.in_a().filter(|m| m.verdict.is_usable())?;
     match *pair {
         Pair::OnlyA(m) => by_plan([a, b], m),
         Pair::Both(_, m, _) => match m.ending {
@@ -30,26 +36,56 @@ pub(super) fn in_b([a, b]: [&Run; 2], pair: &Pair) -> Option<Omission> {
     }
 }
 
-/// Returns how the plan of `other` left out a result of `has` for its time limit, by sizes that the
-/// machines set, too, and with fewer iterations.
+/// Returns how the plan of `other` left out a result of `has` for its time limit, or gave it fewer
+/// iterations.
 pub(super) fn by_plan([has, other]: [&Run; 2], m: &Measurement) -> Option<Omission> {
     other.plan.policy.budget_s?;
-    let spec = [has, other].into_iter().find_map(|run| run.workloads.get(&m.workload));
-    let of_workload = |p: &&Point| p.workload == m.workload;
-    let wanted = sizeless(spec, &m.params);
-    let is_it = |p: &Point| p.params == m.params || sizeless(spec, &p.params) == wanted;
-    if other.plan.left_out.iter().filter(of_workload).any(is_it) {
+    let left_out = |params: &Params| {
+        let mut all = other.plan.left_out.iter();
+        all.any(|p| p.workload == m.workload && p.params == *params)
+    };
+    let by_machine = || by_machine([has, other], m).is_some_and(left_out);
+    if left_out(&m.params) || by_machine() {
         return Some(Omission { when: LeftOut::Plan, more: String::new() });
     }
-    let asked = m.params.get(key::ITERATIONS)?;
-    let fewer = |p: &Point| {
-        let now = p.params.get(key::ITERATIONS).filter(|now| *now < asked)?;
-        let same = p.params.clone().with(key::ITERATIONS, asked) == m.params;
-        same.then_some(now)
-    };
-    let now = other.plan.points.iter().filter(of_workload).find_map(fewer)?;
+    let now = fewer_iterations(other, m)?;
     let more = format!(", which measured {} iterations instead", format_count(now));
     Some(Omission { when: LeftOut::Plan, more })
+}
+
+/// Returns the parameters of the configuration of `other` that differs from a result of `has` only by
+/// sizes that machines set. Each run has only one such configuration: a user who names sizes may name
+/// several.
+fn by_machine<'a>([has, other]: [&'a Run; 2], m: &Measurement) -> Option<&'a Params> {
+    let spec = [has, other].into_iter().find_map(|run| run.workloads.get(&m.workload));
+    let wanted = sizeless(spec, &m.params);
+    let only = |run: &'a Run| {
+        let measured = run.measurements.iter().map(|m| (&m.workload, &m.params));
+        let planned = run.plan.points.iter().chain(&run.plan.left_out);
+        let all = measured.chain(planned.map(|p| (&p.workload, &p.params)));
+        let alike = all.filter(|(workload, params)| {
+            **workload == m.workload && sizeless(spec, params) == wanted
+        });
+        let alike: BTreeSet<&Params> = alike.map(|(_, params)| params).collect();
+        alike.first().copied().filter(|_| alike.len() == 1)
+    };
+    only(has)?;
+    only(other)
+}
+
+/// Returns the iterations of the configuration of `other` to which its time limit reduced those of
+/// `m`. Only the text of a finding has both numbers: the user may have asked for fewer.
+fn fewer_iterations(other: &Run, m: &Measurement) -> Option<u64> {
+    let asked = m.params.get(key::ITERATIONS)?;
+    let reduced_to = |p: &Point| {
+        let now = p.params.get(key::ITERATIONS).filter(|now| *now < asked)?;
+        let same = p.params.clone().with(key::ITERATIONS, asked) == m.params;
+        (same && p.workload == m.workload).then_some(now)
+    };
+    let now = other.plan.points.iter().find_map(reduced_to)?;
+    let line = format!("iterations of {} {asked} -> {now}", m.workload);
+    let has_line = |f: &Finding| f.message.split([',', ':']).any(|part| part.trim() == line);
+    other.findings.iter().any(|f| f.check == BUDGET && has_line(f)).then_some(now)
 }
 
 impl Omission {

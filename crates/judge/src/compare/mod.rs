@@ -37,7 +37,7 @@ use proofmark_model::{
     clean_excerpt, margin_bounds,
 };
 
-use comparable::{Compared, Figured};
+use comparable::{Compared, Figured, NotCompared};
 use decide::Decided;
 use facts::Fact;
 pub use facts::changes;
@@ -85,7 +85,7 @@ pub fn compare(a: Named, b: Named, options: Options) -> Comparison {
     let mut ranks = rank::Ranks::default();
     let (runs, letters) = ([a.run, b.run], [a.letter, b.letter]);
     let matched = instruction_sets::by_best(runs, letters, pairs::pairs(runs, letters));
-    let judged: Vec<(Pair, Result<Compared, String>)> = matched
+    let judged: Vec<(Pair, Result<Compared, NotCompared>)> = matched
         .pairs
         .into_iter()
         // What neither run measured is no result.
@@ -106,9 +106,20 @@ pub fn compare(a: Named, b: Named, options: Options) -> Comparison {
     });
     let of_same_set = of_same_set.collect();
     let are_virtual = [a.run, b.run].iter().all(|run| run.host.is_virtual() == Some(true));
+    let same_machine = a.run.host.is_same_machine(&b.run.host);
     let facts = &facts;
-    let judge =
-        Judge { a, b, rows, of_same_set, names, margins, delivered_margins, facts, are_virtual };
+    let judge = Judge {
+        a,
+        b,
+        rows,
+        of_same_set,
+        names,
+        margins,
+        delivered_margins,
+        facts,
+        are_virtual,
+        same_machine,
+    };
     let points: Vec<ComparedPoint> =
         judged.into_iter().map(|(pair, compared)| judge.point(&pair, compared)).collect();
     let (a, b) = (side(a), side(b));
@@ -161,7 +172,7 @@ type Which = for<'c, 'a> fn(&'c Compared<'a>) -> Option<&'c Figured>;
 
 /// Speeds of the results that show noise: not those of which a quota took time on one side only.
 fn speeds<'a>(
-    judged: &[(Pair, Result<Compared<'a>, String>)],
+    judged: &[(Pair, Result<Compared<'a>, NotCompared>)],
     which: Which,
 ) -> BTreeMap<Subsystem, Vec<Speed<'a>>> {
     let mut out: BTreeMap<Subsystem, Vec<Speed>> = BTreeMap::new();
@@ -192,10 +203,12 @@ struct Judge<'a> {
     facts: &'a [Fact],
     /// True if both machines are virtual.
     are_virtual: bool,
+    /// True if both runs are of one machine.
+    same_machine: bool,
 }
 
 impl Judge<'_> {
-    fn point(&self, pair: &Pair, compared: Result<Compared, String>) -> ComparedPoint {
+    fn point(&self, pair: &Pair, compared: Result<Compared, NotCompared>) -> ComparedPoint {
         let alone = Match::default();
         let (m, in_a, in_b, how) = match pair {
             Pair::Both(a, b, how) => (a, Some(*a), Some(*b), how),
@@ -209,9 +222,9 @@ impl Judge<'_> {
                 c.delivered.as_ref().map(|d| self.judge(&c, d, &self.delivered_margins));
             (self.judge(&c, &c.headline, &self.margins), delivered)
         });
-        let reason = match &judged {
-            Ok((headline, delivered)) => reason::both(headline, delivered.as_ref()),
-            Err(reason) => reason.clone(),
+        let (reason, left_out) = match &judged {
+            Ok((headline, delivered)) => (reason::both(headline, delivered.as_ref()), None),
+            Err(why) => (why.reason.clone(), why.left_out),
         };
         let (headline, delivered) = judged.map_or((None, None), |(h, d)| (Some(h), d));
         let reason = self.with_match(reason, how);
@@ -240,9 +253,7 @@ impl Judge<'_> {
             delivered: delivered.map(|d| d.figure),
             best_of_each: how.best.clone(),
             percentiles: percentiles::compared([in_a, in_b]),
-            left_out: left_out::in_b([self.a.run, self.b.run], pair)
-                .filter(|_| in_a.is_some_and(|m| m.summary.is_some()))
-                .map(|omission| omission.when),
+            left_out,
             reason: clean_excerpt(&reason, LONGEST),
         }
     }

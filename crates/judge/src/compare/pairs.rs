@@ -9,7 +9,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use proofmark_model::{
-    AUTO, Measurement, ParameterKind, Params, Run, WorkloadSpec, format_size, key,
+    AUTO, Measurement, ParameterKind, Params, Point, Run, WorkloadSpec, format_size, key,
 };
 
 /// A result of both runs, or of one.
@@ -66,6 +66,15 @@ pub(super) fn pairs<'a>([a, b]: [&'a Run; 2], letters: [char; 2]) -> Vec<Pair<'a
     out
 }
 
+/// A workload, its parameters without sizes, and true for a series.
+type Key<'a> = (&'a str, Params, bool);
+
+/// The configurations that a run left out.
+fn left_out(run: &Run) -> impl Iterator<Item = Key<'_>> {
+    let key = |p: &'_ Point| sizeless(run.workloads.get(&p.workload), &p.params);
+    run.plan.left_out.iter().map(move |p| (&*p.workload, key(p), false))
+}
+
 /// Matches the rest without the sizes that the machine set; returns the results that only B has.
 fn by_size<'a>(
     [a, b]: [&'a Run; 2],
@@ -73,7 +82,6 @@ fn by_size<'a>(
     pairs: &mut [Pair<'a>],
     mut rest: Vec<&'a Measurement>,
 ) -> Vec<&'a Measurement> {
-    type Key<'a> = (&'a str, Params, bool);
     let key = |run: &'a Run, m: &'a Measurement| -> Key<'a> {
         (&m.workload, without_sizes(run, m), m.series.is_some())
     };
@@ -87,10 +95,12 @@ fn by_size<'a>(
     for m in &rest {
         *of_b.entry(key(b, m)).or_default() += 1;
     }
+    // A run that left out one of several sizes was asked for them: its machine set none.
+    let several: BTreeSet<Key> = [a, b].into_iter().flat_map(left_out).collect();
     rest.retain(|m| {
         let k = key(b, m);
         match of_a.get(&k).map(Vec::as_slice) {
-            Some([i]) if of_b.get(&k) == Some(&1) => {
+            Some([i]) if of_b.get(&k) == Some(&1) && !several.contains(&k) => {
                 if let Pair::OnlyA(other) = pairs[*i] {
                     let how = Match { sizes: describe_sizes([other, m], letters), best: None };
                     pairs[*i] = Pair::Both(other, m, how);

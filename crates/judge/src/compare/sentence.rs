@@ -361,8 +361,8 @@ fn why_left_out(p: &ComparedPoint) -> Option<&'static str> {
     let worst = |is: fn(&Number) -> bool| [&p.a, &p.b].into_iter().flatten().any(is);
     Some(match () {
         () if p.left_out.is_some() => NOT_MEASURED,
-        () if p.a.is_none() || p.b.is_none() => MISSING,
         () if worst(|n| n.verdict == Verdict::Invalid) => INVALID,
+        () if p.a.is_none() || p.b.is_none() => MISSING,
         () if worst(|n| n.verdict == Verdict::NotRun) => MISSING,
         () if worst(|n| n.verdict == Verdict::Suspect) => SUSPECT,
         () if p.change() == Comparability::NotComparable => NOT_COMPARABLE,

@@ -8,8 +8,8 @@ use crate::testing::{
     block_device, measurement, moment, network, run, series, spec, storage, trial,
 };
 use crate::{
-    Bottleneck, Ceiling, Change, Ending, Finding, Input, NetworkPath, Params, Provenance, Ratio,
-    Reference, Severity, Unit, key, read_run, schema,
+    Bottleneck, Ceiling, Change, Ending, FactId, Finding, Input, NetworkPath, Params, Provenance,
+    Ratio, Reference, Severity, Unit, key, read_run, schema,
 };
 
 /// A run with every part whose text is free, and with parts whose words are few.
@@ -206,4 +206,17 @@ fn the_kernel_command_line_keeps_what_changes_speed() {
     let expected = "BOOT_IMAGE=... root=... ro quiet name ip=... init=... systemd.hostname=... \
                     isolcpus=managed_irq,1-3 mitigations=off";
     assert_eq!(bare.host.settings[kernel::SETTING].get().unwrap(), expected);
+}
+
+#[test]
+fn environment_variables_keep_what_changes_speed() {
+    let mut run = full();
+    let set = "LD_PRELOAD=payroll of web-3.so:x=y.so OMP_PLACES=web-3 OPENBLAS_CORETYPE=Haswell";
+    let setting = FactId::Environment.as_str();
+    run.host.settings.insert(setting.into(), Probe::known(set.into(), "/proc/self/environ"));
+    let bare = anonymous(&run, "web-3", &["alice"]);
+    let expected = "LD_PRELOAD=... OMP_PLACES=host OPENBLAS_CORETYPE=Haswell";
+    assert_eq!(bare.host.settings[setting].get().unwrap(), expected);
+    run.host.settings.insert(setting.into(), Probe::known("none".into(), "/proc/self/environ"));
+    assert_eq!(anonymous(&run, "?", &[]).host.settings[setting].get().unwrap(), "none");
 }

@@ -42,6 +42,14 @@ impl Host {
         parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
 
+    /// Returns true if both are one machine, by its name and what identifies it in many runs.
+    pub fn is_same_machine(&self, other: &Self) -> bool {
+        let names = [self, other].map(|host| host.os.host_name.get());
+        names[0].is_some()
+            && names[0] == names[1]
+            && self.same_machine_words() == other.same_machine_words()
+    }
+
     /// Returns true if the machine is virtual, false if it is not, where that is known.
     pub fn is_virtual(&self) -> Option<bool> {
         self.os.virtualisation.get().map(|name| name != BARE_METAL)

@@ -363,25 +363,10 @@ fn library_core(c: &Compared) -> Option<Explanation> {
     if c.ahead() != Side::Ours {
         return None;
     }
-    let (tool, version) = (&c.tool.tool, &c.tool.version);
     let environment = c.ctx.host.settings.get(FactId::Environment.as_str()).and_then(Probe::get);
-    let chosen = environment.map(|all| library::chosen(tool, all).join(" and "));
-    let chosen = chosen.filter(|chosen| !chosen.is_empty());
-    let narrower = Isa::from_params(&c.ours.params).and_then(|ours| {
-        library::narrower(version, ours).map(|(core, theirs)| (core, theirs, ours))
-    });
-    Extent::Open.explain(match (narrower, chosen) {
-        (Some((core, theirs, ours)), chosen) => format!(
-            "{tool} runs its kernels for another core, {core} ({}){}, but proofmark used {}",
-            theirs.name(),
-            chosen.map(|chosen| format!(" since {chosen} is set")).unwrap_or_default(),
-            ours.name()
-        ),
-        (None, Some(chosen)) if !library::names_core(version) => {
-            format!("{chosen} is set, by which {tool} may run kernels for another core")
-        }
-        (None, _) => return None,
-    })
+    let environment = environment.map_or("", String::as_str);
+    let ours = Isa::from_params(&c.ours.params)?;
+    Extent::Open.explain(library::explain(&c.tool.tool, &c.tool.version, environment, ours)?)
 }
 
 /// Explains the difference if the slower of the two was disturbed. A disturbance of the faster one

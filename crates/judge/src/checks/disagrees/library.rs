@@ -18,17 +18,21 @@ const KERNELS: [(Isa, &str); 4] = [
     ),
 ];
 
+/// The instruction set of the kernels for a core.
+fn kernels_of(core: &str) -> Option<Isa> {
+    let named = |names: &str| names.split(' ').any(|name| name.eq_ignore_ascii_case(core));
+    KERNELS.iter().find(|(_, names)| named(names)).map(|(isa, _)| *isa)
+}
+
 /// The core that a version ends with, as in `0.3.21 (Haswell)`, and its kernels' instruction set.
 fn core(version: &str) -> Option<(&str, Isa)> {
     let (_, core) = version.strip_suffix(')')?.rsplit_once('(')?;
-    let named = |names: &str| names.split(' ').any(|name| name.eq_ignore_ascii_case(core));
-    KERNELS.iter().find(|(_, names)| named(names)).map(|(isa, _)| (core, *isa))
+    Some((core, kernels_of(core)?))
 }
 
-/// The core and instruction set of the library's kernels, if they are narrower than `ours`.
-pub(super) fn narrower(version: &str, ours: Isa) -> Option<(&str, Isa)> {
-    let at = |isa: Isa| Isa::ALL.iter().position(|one| *one == isa);
-    core(version).filter(|(_, theirs)| at(*theirs) < at(ours))
+/// Place of an instruction set, the narrowest first.
+fn width(isa: Isa) -> Option<usize> {
+    Isa::ALL.iter().position(|one| *one == isa)
 }
 
 /// Variables that select a library's kernels, with the tools that use it.
@@ -40,15 +44,25 @@ const CHOICES: [(&str, &[&str]); 5] = [
     ("OPENBLAS_CORETYPE", &["openblas", "hpl"]),
 ];
 
-/// The variables of an environment that select the kernels of a tool's library:
-/// `OPENBLAS_CORETYPE=Haswell`.
-pub(super) fn chosen<'a>(tool: &str, environment: &'a str) -> Vec<&'a str> {
-    let is_choice = |variable: &&str| {
-        let name = variable.split('=').next();
-        let known = CHOICES.iter().filter(|(choice, _)| Some(*choice) == name);
-        known.into_iter().any(|(_, tools)| tools.contains(&tool))
-    };
-    environment.split(' ').filter(is_choice).collect()
+/// Values of the variables of oneMKL, with the instruction set of the kernels. With AUTO and OFF it
+/// chooses the widest that the CPU has (oneMKL developer guide, "Values for the CBWR environment
+/// variable").
+const MKL: [(&str, Isa); 5] = [
+    ("AUTO", Isa::Avx512),
+    ("OFF", Isa::Avx512),
+    ("AVX512", Isa::Avx512),
+    ("AVX2", Isa::Avx2Fma),
+    ("AVX", Isa::Avx2),
+];
+
+/// The instruction set that the value of a variable selects, if that is known.
+fn selected(value: &str) -> Option<Isa> {
+    let value = value.split(',').next().unwrap_or(value);
+    let of_mkl = MKL.iter().find(|(name, _)| {
+        // AVX512_E1 and others are subsets.
+        value.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
+    });
+    of_mkl.map(|(_, isa)| *isa).or_else(|| kernels_of(value))
 }
 
 /// Name of the reference implementation, as the tool's parameter `BLAS` has it.
@@ -62,9 +76,38 @@ pub(super) fn reference_blas(c: &Compared) -> Option<Explanation> {
     Extent::Open.explain(words).filter(|_| c.ahead() == Side::Ours)
 }
 
-/// Returns true if a version names a core of which the kernels are known.
-pub(super) fn names_core(version: &str) -> bool {
-    core(version).is_some()
+/// The variables of an environment that select the kernels of a tool's library, with their values.
+fn chosen<'a>(tool: &str, environment: &'a str) -> Vec<(&'a str, &'a str)> {
+    let all = environment.split(' ').filter_map(|variable| {
+        let (name, value) = variable.split_once('=')?;
+        let (_, tools) = CHOICES.iter().find(|(choice, _)| *choice == name)?;
+        tools.contains(&tool).then_some((variable, value))
+    });
+    all.collect()
+}
+
+/// Explains a slower tool by its library's kernels, for a narrower core than `ours`: the one that
+/// its version names, else one that a variable may have selected.
+pub(super) fn explain(tool: &str, version: &str, environment: &str, ours: Isa) -> Option<String> {
+    let is_narrower = |theirs: &Isa| width(*theirs) < width(ours);
+    let chosen = chosen(tool, environment);
+    let list = |is: &dyn Fn(&str) -> bool| {
+        let all = chosen.iter().filter(|(_, value)| is(value)).map(|(variable, _)| *variable);
+        Some(all.collect::<Vec<_>>().join(" and ")).filter(|all| !all.is_empty())
+    };
+    if let Some((core, theirs)) = core(version) {
+        let since = list(&|value| value.eq_ignore_ascii_case(core));
+        let since = since.map(|all| format!(" since {all} is set")).unwrap_or_default();
+        return is_narrower(&theirs).then(|| {
+            format!(
+                "{tool} runs its kernels for another core, {core} ({}){since}, but proofmark used {}",
+                theirs.name(),
+                ours.name()
+            )
+        });
+    }
+    let all = list(&|value| selected(value).is_none_or(|theirs| is_narrower(&theirs)))?;
+    Some(format!("{all} is set, by which {tool} may run kernels for another core"))
 }
 
 #[cfg(test)]

@@ -387,6 +387,18 @@ fn an_environment_that_chooses_a_librarys_kernels_is_the_cause() {
     explains(0.5, core, "mkl", "2024.2", "none", "");
     explains(0.5, core, "openblas", "0.3.21 (SkylakeX)", "none", "");
     explains(1.2, mkl, "mkl", "2024.2", "none", "");
+    // A variable that names another core than the library reports did not choose it.
+    let both = "MKL_CBWR=COMPATIBLE OPENBLAS_CORETYPE=SkylakeX";
+    for tool in ["openblas", "hpl"] {
+        let words = "another core, Haswell (avx2+fma), but proofmark";
+        explains(0.5, both, tool, "0.3.21 (Haswell)", "library_core", words);
+    }
+    for widest in ["MKL_ENABLE_INSTRUCTIONS=AVX512_E1", "MKL_CBWR=AVX512,STRICT", "MKL_CBWR=AUTO"] {
+        explains(0.5, widest, "mkl", "2024.2", "none", "");
+    }
+    let old = "MKL_CBWR=AVX2,STRICT is set, by which";
+    explains(0.5, "MKL_CBWR=AVX2,STRICT", "mkl", "2024.2", "library_core", old);
+    explains(0.5, "OPENBLAS_CORETYPE=zen4", "hpl", "2.3", "none", "");
 }
 
 #[test]

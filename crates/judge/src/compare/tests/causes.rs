@@ -267,7 +267,7 @@ fn another_placement_of_its_own_rounds_is_a_possible_cause() {
 
 #[test]
 fn other_cpus_of_the_same_guest_are_no_choice_of_the_hypervisor() {
-    let of = |factor, name: &str, ns: f64, cpus: [u32; 2]| {
+    let on = |machine: &str, factor, name: &str, ns: f64, cpus: [u32; 2]| {
         let mut m = super::sentence::undisturbed(factor, [0.9; 2]);
         let round_trip_s = Some(1e-9 * ns);
         let one =
@@ -276,11 +276,13 @@ fn other_cpus_of_the_same_guest_are_no_choice_of_the_hypervisor() {
         let pair = CpuPairSeen { cpus, ..CpuPairSeen::default() };
         let mut run = run(vec![each(m, |_, t| t.pairs = vec![pair])]);
         run.host.os.virtualisation = Probe::known("kvm".to_owned(), "cpuid");
+        run.host.os.host_name = Probe::known(machine.to_owned(), "hostname");
         run
     };
+    let near = || on("web-3", 1.0, "near (72 ns)", 72.0, [0, 1]);
     let reason = |cpus| {
-        let b = of(1.5, "far (310 ns)", 310.0, cpus);
-        compared(&of(1.0, "near (72 ns)", 72.0, [0, 1]), &b).points[0].reason.clone()
+        let b = on("web-3", 1.5, "far (310 ns)", 310.0, cpus);
+        compared(&near(), &b).points[0].reason.clone()
     };
     let same = reason([1, 0]);
     assert!(same.contains("chosen by the hypervisor") && !same.contains("the machine"), "{same}");
@@ -288,6 +290,17 @@ fn other_cpus_of_the_same_guest_are_no_choice_of_the_hypervisor() {
     assert!(!other.contains("chosen by the hypervisor"), "{other}");
     let says = "near (72 ns) in A, far (310 ns) in B, on other CPUs: 0-1 in A, 0,2 in B";
     assert!(other.contains(says) && !other.contains("the machine"), "{other}");
+    // Of two machines the numbers of CPUs say nothing, nor where one has no name.
+    let elsewhere = |change: fn(&mut Run)| {
+        let mut b = on("web-3", 1.5, "far (310 ns)", 310.0, [0, 2]);
+        change(&mut b);
+        let reason = compared(&near(), &b).points[0].reason.clone();
+        let by_hypervisor = reason.contains("chosen by the hypervisor");
+        assert!(by_hypervisor && !reason.contains("on other CPUs"), "{reason}");
+    };
+    elsewhere(|b| b.host.os.host_name = Probe::known("web-4".to_owned(), "hostname"));
+    elsewhere(|b| b.host.os.host_name = Probe::missing("left out (--anonymous)"));
+    elsewhere(|b| b.host.cpu.model_name = Probe::known("another".to_owned(), "cpuinfo"));
 }
 
 #[test]

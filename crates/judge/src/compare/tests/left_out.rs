@@ -9,6 +9,7 @@ fn without(mut run: Run, places: &[usize]) -> Run {
     run.plan.policy.budget_s = Some(45.0);
     for place in places.iter().rev() {
         let m = run.measurements.remove(*place);
+        run.plan.points.retain(|p| *p != m.point());
         run.plan.left_out.insert(0, m.point());
     }
     run
@@ -94,7 +95,57 @@ fn sizes_that_the_machine_set_and_fewer_iterations_are_recognised() {
     let (whole, mut part) = (of(1_000_000_000), of(100_000_000));
     assert!(compared(&whole, &part).points[0].gone(), "without a time limit");
     part.plan.policy.budget_s = Some(45.0);
+    assert!(compared(&whole, &part).points[0].gone(), "the user's own number");
+    let line = |to: &str| {
+        let message = format!(
+            "for the budget of 45 s: iterations of cpu.flops 1000000000 -> {to}, iterations of \
+             cpu.iops 1000000000 -> 100000000: less work than published"
+        );
+        Finding::new("plan.budget", Severity::Note, message, "")
+    };
+    part.findings = vec![line("1000000000")];
+    assert!(compared(&whole, &part).points[0].gone(), "another number");
+    part.findings = vec![line("100000000")];
     let p = compared(&whole, &part).points[0].clone();
     assert_eq!((p.left_out, p.gone()), (Some(LeftOut::Plan), false), "{p:?}");
     assert!(p.reason.contains("measured 100\u{202f}000\u{202f}000 iterations"), "{}", p.reason);
+}
+
+#[test]
+fn sizes_that_the_user_chose_are_not_those_that_the_time_limit_left_out() {
+    let of = |gib: u64| with_param(stream("triad", 1), "array_size", gib << 30);
+    let a = run(vec![flops(1), of(4)]);
+    for measured in [vec![1], vec![1, 3]] {
+        let all = [flops(1)].into_iter().chain(measured.iter().map(|gib| of(*gib)));
+        let mut b = run(all.collect());
+        b.plan.policy.budget_s = Some(45.0);
+        b.plan.left_out = vec![of(2).point()];
+        let c = compared(&a, &b);
+        let p = &c.points[1];
+        assert_eq!((p.left_out, p.gone(), p.reason.as_str()), (None, true, "only in A"), "{p:?}");
+        assert_eq!(c.decision(), Decision::Missed);
+    }
+    // Two sizes of A cannot both be the one that the machine of B set.
+    let two = run(vec![flops(1), of(4), of(8)]);
+    let mut b = run(vec![flops(1)]);
+    b.plan.policy.budget_s = Some(45.0);
+    b.plan.left_out = vec![of(2).point()];
+    assert!(compared(&two, &b).points[1..].iter().all(|p| p.left_out.is_none() && p.gone()));
+    b.plan.left_out = vec![of(4).point()];
+    let c = compared(&two, &b);
+    assert_eq!([1, 2].map(|i| c.points[i].left_out), [Some(LeftOut::Plan), None], "{c:?}");
+}
+
+#[test]
+fn an_invalid_result_that_the_other_run_left_out_counts_as_invalid() {
+    let invalid = with(healthy(), |i, m| match i {
+        0 => found(m, "page_cache", Severity::Invalid, 0.9),
+        _ => m,
+    });
+    for b in [without(healthy(), &[0]), short_of_time(healthy())] {
+        let c = compared(&invalid, &b);
+        assert_eq!((c.points[0].left_out, c.subsystems[0].not_measured), (None, 0));
+        assert!(c.sentence.ends_with("1 of 12 results is left out: 1 invalid."), "{}", c.sentence);
+        assert!(!c.points[0].fails() && !c.points[0].reason.starts_with("left out"), "{c:?}");
+    }
 }
