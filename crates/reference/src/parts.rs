@@ -1,7 +1,7 @@
 //! Texts that contain the outputs of several programs.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use crate::Malformed;
 
@@ -29,17 +29,17 @@ pub(crate) struct Part {
 
 /// Returns a part for each text, with its name as the place. Two places are never called the same.
 pub(crate) fn parts(all: impl IntoIterator<Item = (String, String)>) -> Vec<Part> {
-    let mut seen = BTreeSet::new();
+    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
     let mut place = |name: &str| {
         let short = Malformed::excerpt(name);
-        let numbers = (2..).map(|n| format!("{short} ({n})"));
-        let mut all = std::iter::once(short.clone()).chain(numbers);
-        all.find(|place| seen.insert(place.clone()))
+        let times = seen.entry(short.clone()).or_default();
+        *times += 1;
+        if *times == 1 { short } else { format!("{short} ({times})") }
     };
     let all = all.into_iter();
     all.map(|(name, text)| {
         let named = !name.is_empty() && !is_repetition(&name);
-        Part { text, place: named.then(|| place(&name)).flatten() }
+        Part { text, place: named.then(|| place(&name)) }
     })
     .collect()
 }
@@ -117,6 +117,8 @@ pub(crate) fn is_repetition(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
 
     #[test]

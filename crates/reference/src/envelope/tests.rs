@@ -273,16 +273,17 @@ fn work_grows_with_the_text_alone() {
         let _ = read_by_any(&text);
         assert!(began.elapsed().as_secs() < 60, "{what}: {:?}", began.elapsed());
     };
-    let mib = |piece: &str| piece.repeat((1 << 20) / piece.len());
+    let mib = |piece: &str| piece.repeat((1 << 19) / piece.len());
     timed("events", mib("{\"event\":\"\"}"));
     timed("events of lines", mib("\n{\"event\":\"\"}"));
     timed("runs of fio", mib("{\"fio version\":\"\"},"));
     let keys: String = (0..20_000).map(|n| format!("\"n{n}\":{{\"event\":\"\"}},\n")).collect();
     timed("keys", format!("{{{keys}\"a\":0}}"));
-    let keys: String = (0..20_000).map(|n| format!("\"n{n}\":\"a\\nb\",\n")).collect();
+    let long = "n".repeat(40);
+    let keys: String = (0..20_000).map(|n| format!("\"{long}{n}\":\"a\\nb\",\n")).collect();
     timed("strings", format!("{{{keys}\"a\":0}}"));
     timed("braces", mib("{\"a\":"));
-    let names = "\"filename\":\"/dev/sd\",".repeat(40_000);
+    let names = "\"filename\":\"/dev/sd\",".repeat(100_000);
     timed(
         "filenames",
         format!(
