@@ -9,8 +9,8 @@ use proofmark_model::{
 };
 use serde::Serialize;
 
-use crate::findings::is_without;
-use crate::{Task, Tool};
+use crate::findings::without;
+use crate::{Malformed, Task, Tool};
 
 /// The content of a tool's output.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -21,6 +21,9 @@ pub struct Output {
     pub started: Option<Timestamp>,
     /// The figures, in the order of the output; never empty.
     pub figures: Vec<Figure>,
+    /// The parts of the output without a figure, each with the reason.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub without_figure: BTreeSet<String>,
 }
 
 /// One figure of an output, with its repetitions.
@@ -86,10 +89,32 @@ pub(crate) const DISK: (Subsystem, Unit) = (Subsystem::Disk, Unit::BytePerSecond
 const SEVERAL_RUNS: &str = "several_runs";
 
 impl Output {
-    /// Returns what the output says about its parts without a figure, each once.
-    pub fn without_figure(&self) -> BTreeSet<&str> {
-        let all = self.figures.iter().flat_map(|figure| &figure.findings);
-        all.filter(|finding| is_without(finding)).map(|finding| &*finding.message).collect()
+    /// Adds the parts that have no figure to all figures' findings. Fails with the first of them if
+    /// there is no figure.
+    pub(crate) fn with_lost(mut self, lost: &[Malformed]) -> Result<Self, Malformed> {
+        if let (true, Some(first)) = (self.figures.is_empty(), lost.first()) {
+            return Err(first.clone());
+        }
+        self.lose(lost);
+        Ok(self)
+    }
+
+    /// Adds the reasons why other parts have no figure.
+    pub(crate) fn lose<T: ToString>(&mut self, reasons: impl IntoIterator<Item = T>) {
+        for finding in reasons.into_iter().map(|why| without(&why.to_string())) {
+            self.without_figure.insert(finding.message.clone());
+            for figure in &mut self.figures {
+                figure.findings.push(finding.clone());
+            }
+        }
+    }
+
+    /// Adds the figures of another output of the same tool.
+    pub(crate) fn add(&mut self, other: Self) {
+        self.figures.extend(other.figures);
+        self.without_figure.extend(other.without_figure);
+        self.version = self.version.take().or(other.version);
+        self.started = self.started.or(other.started);
     }
 
     /// Merges the repetitions of a figure into its trials: the runs with the same test, title and

@@ -23,15 +23,7 @@ pub(crate) fn warned(severity: Severity, message: impl Into<String>) -> Finding 
     Finding::new(check_id::TOOL_WARNING, severity, message, "remove the cause, or measure again")
 }
 
-/// The end of the message about a part of an output without a figure.
-const NO_FIGURE: &str = ": it has no figure";
-
 /// Reports that another part of the output has no figure.
 pub(crate) fn without(why: &str) -> Finding {
-    warned(Severity::Note, format!("{why}{NO_FIGURE}"))
-}
-
-/// Returns true if a finding is one of [`without`].
-pub(crate) fn is_without(finding: &Finding) -> bool {
-    finding.check == check_id::TOOL_WARNING && finding.message.ends_with(NO_FIGURE)
+    warned(Severity::Note, format!("{why}: it has no figure"))
 }

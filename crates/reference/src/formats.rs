@@ -30,15 +30,13 @@ const TEXT: &str = "save the text that the tool printed";
 const FAILED: Option<&str> = Some("the program measured nothing: run it again without the error");
 const FIO_JSON: Option<&str> = Some("run fio with --output-format=json");
 
+const TERSE: Format = Format { instead: FIO_JSON, ..format("fio's terse output", &["2;"]) };
+
 const FORMATS: &[Format] = &[
     Format { instead: FIO_JSON, ..format("fio's text", &["(groupid=", "fio-"]) },
-    Format { instead: FIO_JSON, ..format("fio's terse output", &["3;fio-"]) },
-    Format { instead: FIO_JSON, ..format("fio's terse output", &["4;fio-"]) },
-    Format { instead: FIO_JSON, ..format("fio's terse output", &["5;fio-"]) },
-    Format { instead: FAILED, ..format("an error of fio", &["fio: failed to "]) },
-    Format { instead: FAILED, ..format("an error of iperf3", &["iperf3: error - "]) },
-    Format { instead: FAILED, ..format("an error of iperf3", &["iperf3: parameter error - "]) },
-    Format { instead: FAILED, ..format("an error of a shell", &[": command not found"]) },
+    Format { holds: &["3;fio-"], ..TERSE },
+    Format { holds: &["4;fio-"], ..TERSE },
+    Format { holds: &["5;fio-"], ..TERSE },
     Format {
         instead: Some("run iperf3 with -J"),
         ..format("iperf3's text", &["Connecting to host ", "[ ID] Interval"])
@@ -141,6 +139,11 @@ const FORMATS: &[Format] = &[
     format("Vdbench's report", &["Vdbench", "resp"]),
     format("speedtest's output", &["Speedtest by Ookla"]),
     format("YABS' output", &["Yet-Another-Bench-Script"]),
+    // An error may stand beside the output of a program that ran.
+    Format { instead: FAILED, ..format("an error of fio", &["fio: failed to "]) },
+    Format { instead: FAILED, ..format("an error of iperf3", &["iperf3: error - "]) },
+    Format { instead: FAILED, ..format("an error of iperf3", &["iperf3: parameter error - "]) },
+    Format { instead: FAILED, ..format("an error of a shell", &[": command not found"]) },
 ];
 
 /// Names the format of an output that no reader reads, and the alternative.
@@ -148,10 +151,8 @@ pub fn unread(text: &str) -> Option<String> {
     if text.trim().is_empty() {
         return Some("the file is empty; import what the tool printed".to_owned());
     }
-    if is_old_terse(text) {
-        return unread("3;fio-");
-    }
-    let found = FORMATS.iter().find(|f| f.is_in(text))?;
+    let terse = is_old_terse(text).then_some(&TERSE);
+    let found = terse.or_else(|| FORMATS.iter().find(|f| f.is_in(text)))?;
     let other = || {
         let all: Vec<_> = crate::ALL.iter().map(|tool| tool.id()).collect();
         let all = all.join(", ");
@@ -167,11 +168,17 @@ fn is_old_terse(text: &str) -> bool {
         .any(|line| line.starts_with("2;") && line.contains("%=") && line.split(';').count() > 40)
 }
 
+/// Returns true if a format's name names this tool, or a version of it: iperf3's text is not
+/// iperf's.
+fn is_of(name: &str, tool: &str) -> bool {
+    let program = |word: &str| word.trim_end_matches(|c: char| c.is_ascii_digit()).to_lowercase();
+    name.split([' ', '\'', ',']).any(|word| program(word) == program(tool))
+}
+
 /// Names an unread format of another program in a text that this tool's reader read.
 pub fn other_format(tool: &str, text: &str) -> Option<String> {
     let other = |f: &&Format| {
-        ![Some(UNPACK), Some(TEXT), FAILED].contains(&f.instead)
-            && !f.name.to_lowercase().contains(tool)
+        ![Some(UNPACK), Some(TEXT), FAILED].contains(&f.instead) && !is_of(f.name, tool)
     };
     let found = FORMATS.iter().filter(other).find(|f| f.is_in(text))?;
     Some(format!("{}, which is not read", found.name))
@@ -188,6 +195,11 @@ mod tests {
             other_format("sockperf", others).is_some_and(|what| what.starts_with("iperf3's text"))
         );
         assert_eq!(other_format("iperf3", others), None);
+        assert_eq!(other_format("iperf", others), None);
+        for other in ["BabelStream", "GPU-STREAM"] {
+            let said = other_format("stream", other);
+            assert!(said.is_some_and(|said| said.starts_with(other)), "{other}");
+        }
         // No captured output contains another format.
         for (folder, path) in crate::captured::folders() {
             for (name, text) in crate::captured::outputs(&path) {
@@ -239,6 +251,13 @@ mod tests {
             ("--- /dev/sda (block device 1 TiB) ioping statistics ---", "ioping"),
             ("              kB  reclen    write  rewrite    read", "all that IOzone prints"),
             ("||Ax-b||_oo/(eps*(||A||_oo*||x||_oo+||b||_oo)*N)= 0.001 ...... PASSED", "HPL prints"),
+            ("bash: numactl: command not found\n8+0 records out\n1 B copied, 1 s", "dd's"),
+            ("bash: stream: command not found\n", "measured nothing"),
+            (
+                "Connecting to host a, port 5201\n[ ID] Interval  Transfer\n\
+                 iperf3: error - control socket has closed unexpectedly\n",
+                "run iperf3 with -J",
+            ),
             ("\u{1f}\u{8b}\u{8}\u{0}", "unpack it first"),
             ("{\"schema\":\"proofmark.run/2\",", "proofmark report"),
             ("<!DOCTYPE html><html lang=en>", "save the text"),

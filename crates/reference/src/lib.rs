@@ -5,6 +5,7 @@
 
 #[cfg(test)]
 mod captured;
+mod common;
 mod containers;
 mod data;
 mod dense;
@@ -28,6 +29,7 @@ mod malformed;
 mod netperf;
 mod network;
 mod nuttcp;
+mod parts;
 mod place;
 mod prefixes;
 mod printed;
@@ -120,6 +122,12 @@ pub trait Tool: ReferenceRunner {
     /// Returns true if a text looks like this tool's output, so that the user need not name the
     /// tool.
     fn recognises(&self, text: &str) -> bool;
+
+    /// Returns the keys with which an object of the tool's JSON begins, each with the signs that
+    /// follow it.
+    fn first_keys(&self) -> &'static [(&'static str, &'static str)] {
+        &[]
+    }
 
     /// Returns the figures of an output, a figure for each run. Fails with the error and its line.
     fn read(&self, text: &str) -> Result<Output, Malformed>;

@@ -4,7 +4,8 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use crate::Malformed;
+use crate::common::without_common;
+use crate::parts::{Form, Part, by_line, each};
 
 /// Returns the length of a prefix of this kind in a line; `None` if the line has none.
 type Prefix = fn(&str) -> Option<usize>;
@@ -38,31 +39,8 @@ const PREFIXES: &[(Prefix, Names)] = &[
     (comment, Names::Nothing),
 ];
 
-/// Words of a script that numbers repetitions.
-const REPETITIONS: [&str; 6] = ["iter", "pass", "rep", "round", "run", "trial"];
-
 /// The maximum number of indentation depths that are tried.
 const DEPTHS: usize = 8;
-
-/// The longest prefix of any kind, in bytes.
-const LONGEST: usize = 96;
-
-/// The maximum number of programs in one text that are separated.
-const PROGRAMS: usize = 32;
-
-/// A text without prefixes of one kind. `parts` has a text for each program, if several printed
-/// lines.
-pub(crate) struct Form {
-    pub(crate) text: String,
-    pub(crate) parts: Option<Vec<Part>>,
-}
-
-/// The lines of one program; those of the others are empty.
-pub(crate) struct Part {
-    pub(crate) text: String,
-    /// The machine or container; `None` if the prefix names none.
-    pub(crate) place: Option<String>,
-}
 
 /// Returns the text without each kind of prefix that half of its lines have.
 pub(crate) fn without_prefixes(text: &str) -> Vec<Form> {
@@ -79,98 +57,31 @@ pub(crate) fn without_prefixes(text: &str) -> Vec<Form> {
             parts: (*names != Names::Nothing).then(|| by_name(text, *prefix, *names)).flatten(),
         })
         .collect();
-    let whole = |text| Form { text, parts: None };
     if lines().filter(|line| quoted(line).is_some()).count() >= half {
-        found.push(whole(each(text, |line| quoted(line).map_or_else(|| line.into(), Cow::Owned))));
+        found.push(Form::whole(each(text, |line| {
+            quoted(line).map_or_else(|| line.into(), Cow::Owned)
+        })));
     }
     let depths: BTreeSet<usize> = lines().map(indentation).filter(|depth| *depth > 0).collect();
     found.extend(depths.into_iter().take(DEPTHS).map(|depth| {
-        whole(each(text, |line| line.get(depth.min(indentation(line))..).unwrap_or(line).into()))
+        Form::whole(each(text, |line| {
+            line.get(depth.min(indentation(line))..).unwrap_or(line).into()
+        }))
     }));
     // The lines of several programs are not one output, whatever they have in common.
     if found.iter().all(|form| form.parts.is_none()) {
-        found.extend(without_common(text).map(whole));
+        found.extend(without_common(text));
     }
     found
 }
 
-/// Returns the text without what most lines begin with, apart from digits: `03:04:05  `, `out.json:`
-/// of grep, `+` of a patch. `None` if there is no such beginning.
-fn without_common(text: &str) -> Option<String> {
-    let shapes: Vec<Vec<u8>> = text.lines().map(shape).filter(|shape| !shape.is_empty()).collect();
-    let count = |prefix: &[u8]| shapes.iter().filter(|s| begins(s, prefix)).count();
-    let last = shapes.len().checked_sub(1)?;
-    let mut best: Option<(usize, &[u8])> = None;
-    for at in [0, last / 2, last] {
-        let candidate = shapes.get(at)?;
-        let mut most = 0;
-        for end in (1..=candidate.len()).filter(|end| is_end(candidate, *end)) {
-            let prefix = candidate.get(..end)?;
-            let lines = count(prefix);
-            if lines < most {
-                break;
-            }
-            most = lines;
-            let is_better = best.is_none_or(|(n, of)| (lines, end) > (n, of.len()));
-            best = Some((lines, prefix)).filter(|_| is_better).or(best);
-        }
-    }
-    let (_, prefix) = best.filter(|(lines, _)| 2 * lines > shapes.len() && *lines > 1)?;
-    let cut = |line: &str| if begins(&shape(line), prefix) { prefix.len() } else { 0 };
-    Some(each(text, |line| line.get(cut(line)..).unwrap_or_default().into()))
-}
-
-/// Returns the beginning of a line with the same digit for all; empty for an empty line.
-fn shape(line: &str) -> Vec<u8> {
-    let bytes = line.trim_end().bytes().take(LONGEST);
-    bytes.map(|b| if b.is_ascii_digit() { b'0' } else { b }).collect()
-}
-
-/// Returns true if a line begins so, or has nothing but the beginning without its spaces.
-fn begins(shape: &[u8], prefix: &[u8]) -> bool {
-    shape.starts_with(prefix) || shape == prefix.trim_ascii_end()
-}
-
-/// Returns true if a prefix may end here: after a sign that separates words, with a word before it.
-fn is_end(shape: &[u8], end: usize) -> bool {
-    const SEPARATORS: &[u8] = b" \t:|])>+\x07";
-    let has_word = shape.get(..end).is_some_and(|of| !of.trim_ascii().is_empty());
-    has_word && shape.get(end - 1).is_some_and(|last| SEPARATORS.contains(last))
-}
-
-/// Returns the lines of each name, in the order of the names' first lines; `None` for one name, or
-/// more than [`PROGRAMS`].
+/// Returns the lines of each name; see [`by_line`].
 fn by_name(text: &str, prefix: Prefix, kind: Names) -> Option<Vec<Part>> {
-    let mut names: Vec<&str> = Vec::new();
-    for found in text.lines().filter_map(|line| line.get(..prefix(line)?).map(str::trim_end)) {
-        if !names.contains(&found) {
-            names.push(found);
-        }
-        if names.len() > PROGRAMS {
-            return None;
-        }
-    }
-    let repeats = |name: &str| REPETITIONS.iter().any(|word| name.to_lowercase().starts_with(word));
-    let of = |wanted: &&str| {
-        let text =
-            each(text, |line| match prefix(line).and_then(|end| line.split_at_checked(end)) {
-                Some((found, rest)) if found.trim_end() == *wanted => rest.into(),
-                _ => Cow::Borrowed(""),
-            });
-        let name = wanted.trim_matches(|c: char| c.is_whitespace() || "[]<>:|".contains(c));
-        let place = (kind == Names::Place && !repeats(name)).then(|| Malformed::excerpt(name));
-        Part { text, place }
+    let split = |line| {
+        let (found, rest) = str::split_at_checked(line, prefix(line)?)?;
+        Some((found.trim_end().into(), rest))
     };
-    (names.len() > 1).then(|| names.iter().map(of).collect())
-}
-
-fn each<'a>(text: &'a str, change: impl Fn(&'a str) -> Cow<'a, str>) -> String {
-    let mut out = String::with_capacity(text.len());
-    for line in text.lines() {
-        out.push_str(&change(line));
-        out.push('\n');
-    }
-    out
+    by_line(text, split, kind == Names::Place)
 }
 
 fn indentation(line: &str) -> usize {

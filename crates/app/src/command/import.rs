@@ -71,7 +71,7 @@ pub fn run(args: &ImportArgs) -> Result<Outcome> {
     let (by, read) =
         read_figures(args.tool.as_deref(), &text).map_err(|e| usage(format!("{name}: {e}")))?;
     let other = other_format(by.id(), &text).map(|other| format!("the file also has {other}"));
-    for lost in read.without_figure().into_iter().chain(other.as_deref()) {
+    for lost in read.without_figure.iter().chain(&other) {
         say(&format!("proofmark: warning: {name}: {lost}"));
     }
     let started = read.started.unwrap_or_else(|| written(&args.file));

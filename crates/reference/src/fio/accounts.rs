@@ -8,7 +8,7 @@ use proofmark_model::{counted, is_quantity};
 use super::json::{Job, JobOptions, Side};
 use super::options::{amount, block, depth, pacing, plain, processes, reads};
 use super::pattern::{Direction, Pattern};
-use super::runs::{runtime, sides};
+use super::runs::runtime;
 use crate::printed::{Rounded, agree};
 
 /// The relative error of a product, from rounding to milliseconds and one I/O more or less.
@@ -105,7 +105,7 @@ pub(super) fn contradiction(
         })
         .or_else(|| other_share(job, options, pattern))
         .or_else(|| more_bytes(job, options, threads?).filter(|_| !verifies))
-        .or_else(|| more_in_flight(job, options, threads?))
+        .or_else(|| more_in_flight(job, options, pattern, threads?))
         .or_else(|| other_depth(job, options, threads?))
 }
 
@@ -182,11 +182,20 @@ fn more_bytes(job: &Job, options: JobOptions<'_>, threads: u64) -> Option<String
 }
 
 /// Compares the I/Os in flight with those allowed. Little's law: they are rate x mean latency.
-fn more_in_flight(job: &Job, options: JobOptions<'_>, threads: u64) -> Option<String> {
+fn more_in_flight(
+    job: &Job,
+    options: JobOptions<'_>,
+    pattern: Pattern,
+    threads: u64,
+) -> Option<String> {
     let allowed = threads as f64 * depth(options)? as f64;
-    // A verification reads after the writes.
-    let one_by_one: u64 = sides(job).map(|side| side.runtime).sum();
-    let ms = if options.has_any(&["verify"]) { one_by_one } else { runtime(job) };
+    // A verification reads after the writes. Where the pattern also reads, that time covers both.
+    let verified = options.has_any(&["verify"]) && !pattern.mixes_reads();
+    let of = |direction: Direction| direction.side(job).map_or(0, |side| side.runtime);
+    let in_turn = of(Direction::Read)
+        .saturating_add(of(Direction::Write).max(of(Direction::Trim)))
+        .max(runtime(job));
+    let ms = if verified { in_turn } else { runtime(job) };
     let seconds = ms as f64 / 1e3;
     let waited = |side: &Side| {
         let times = side.lat_ns.as_ref().or(side.clat_ns.as_ref())?;

@@ -21,7 +21,7 @@ use super::verification::{Evidence, Requests, counters, lack};
 use super::version::bare;
 use super::works::{Work, works};
 use crate::figure::DISK;
-use crate::findings::{contradicts, warned, without};
+use crate::findings::{contradicts, warned};
 use crate::{Figure, Malformed, Output, Tool};
 
 /// The median of random reads in seconds that no disk reaches through the page cache. A copy from the
@@ -54,18 +54,16 @@ pub(super) fn output(report: &Report, line: usize) -> Result<Output, Malformed> 
             figures.push(figure);
         }
     }
-    let failed = works.iter().filter_map(Work::failed).map(|job| without(&ended_with(job)));
-    let failed: Vec<Finding> = failed.collect();
-    for figure in &mut figures {
-        figure.findings.extend(failed.iter().cloned());
-    }
     let began = report.jobs.iter().filter_map(|j| j.job_start).min();
     let printed = report.timestamp_ms.or_else(|| report.timestamp?.checked_mul(1000));
-    Ok(Output {
+    let mut output = Output {
         version: report.version.as_deref().map(|version| Malformed::excerpt(bare(version))),
         started: began.or(printed).and_then(Timestamp::from_millis),
         figures,
-    })
+        ..Output::default()
+    };
+    output.lose(works.iter().filter_map(Work::failed).map(ended_with));
+    Ok(output)
 }
 
 /// Returns the names of the devices whose counters a report has, in order; empty if it has none.

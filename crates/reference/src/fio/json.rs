@@ -188,9 +188,10 @@ impl<'de> Visitor<'de> for AllOptions {
                 Value::String(text) => text,
                 other => other.to_string(),
             };
-            let before = options.get(&name).filter(|_| name == "filename");
-            let text = before.map_or(text.clone(), |before| format!("{before}:{text}"));
-            options.insert(name, text);
+            match options.get_mut(&name).filter(|_| name == "filename") {
+                Some(files) => files.extend([":", &text]),
+                None => drop(options.insert(name, text)),
+            }
         }
         Ok(options)
     }

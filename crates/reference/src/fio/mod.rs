@@ -23,7 +23,6 @@ use std::collections::BTreeSet;
 use proofmark_model::Printed;
 
 use crate::documents::{documents, opening};
-use crate::findings::without;
 use crate::{Description, Malformed, Output, Tool, same_work};
 
 pub(crate) struct Fio;
@@ -68,6 +67,10 @@ impl Tool for Fio {
         opening(text).is_some() && text.contains("\"fio version\"")
     }
 
+    fn first_keys(&self) -> &'static [(&'static str, &'static str)] {
+        &[("fio version", ":\"")]
+    }
+
     fn read(&self, text: &str) -> Result<Output, Malformed> {
         version::check(text)?;
         let mut output = Output::default();
@@ -87,18 +90,8 @@ impl Tool for Fio {
             if found.figures.is_empty() {
                 empty.push(Malformed::at(run.line, jobs::nothing(&run.value)));
             }
-            output.version = output.version.or(found.version);
-            output.started = output.started.or(found.started);
-            output.figures.extend(found.figures);
+            output.add(found);
         }
-        match empty.first() {
-            Some(first) if output.figures.is_empty() => return Err(first.clone()),
-            _ => {}
-        }
-        let lost: Vec<_> = empty.iter().map(|run| without(&run.to_string())).collect();
-        for figure in &mut output.figures {
-            figure.findings.extend(lost.iter().cloned());
-        }
-        Ok(output)
+        output.with_lost(&empty)
     }
 }

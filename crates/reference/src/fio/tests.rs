@@ -386,6 +386,11 @@ fn a_verification_after_the_writes_is_not_in_flight_with_them() {
     assert_eq!(tests, ["randwrite.verify.read", "randwrite"]);
     let both = replaced(text, "\"verify\": \"crc32c\", ", "");
     assert_eq!(parse(&both).figures[0].test, "read", "its options do not fit");
+    // The reads of this pattern are made beside its writes.
+    let at_once = replaced(text, "randwrite", "randrw");
+    assert_eq!(parse(&at_once).figures[0].test, "read", "more in flight than allowed");
+    let later = replaced(&at_once, "\"runtime\": 280", "\"runtime\": 580");
+    assert_eq!(parse(&later).figures[0].test, "randrw.read");
 }
 
 #[test]

@@ -6,6 +6,8 @@ mod json;
 mod runner;
 mod transfer;
 
+use std::collections::BTreeSet;
+
 use proofmark_model::{
     Direction, EndTraffic, Finding, NetworkTraffic, Params, Printed, Severity, Timestamp, Trial,
     Unit, key,
@@ -54,25 +56,28 @@ impl Tool for Iperf3 {
         opening(text).is_some() && text.contains("\"iperf 3")
     }
 
+    fn first_keys(&self) -> &'static [(&'static str, &'static str)] {
+        &[("start", ":{"), ("event", ":\"")]
+    }
+
     fn read(&self, text: &str) -> Result<Output, Malformed> {
         let (mut all, mut runs) = (Output::default(), Vec::new());
-        let (mut times, mut seen) = (Vec::new(), 0);
+        let mut times = Vec::new();
+        let mut before = lines(text).peekable();
         // --logfile appends each run to those before it.
-        let mut printed: Vec<(Option<Value>, Option<Value>)> = Vec::new();
+        let mut printed = BTreeSet::new();
         for document in events::merge_events(documents::<Value>(text)?)? {
             // Versions 3.16 and 3.17 print their JSON twice.
-            let identity =
-                (document.value.get("start").cloned(), document.value.get("end").cloned());
-            if printed.contains(&identity) {
+            let of = |key| document.value.get(key).map(Value::to_string);
+            if !printed.insert((of("start"), of("end"))) {
                 continue;
             }
-            printed.push(identity);
             let root = Section::whole(document.text, &document.value);
             let mut run = run(&root).map_err(|found| document.placed(found))?;
-            let before = lines(text).filter(|(at, _)| (seen..document.line).contains(at));
-            run.between.figure.findings.extend(before.filter_map(|(_, line)| warning(line)));
-            seen = document.line;
-            at_once(&times, &run).map_err(|found| document.placed(found))?;
+            let above = std::iter::from_fn(|| before.next_if(|(at, _)| *at < document.line));
+            run.between.figure.findings.extend(above.filter_map(|(_, line)| warning(line)));
+            let latest = times.get(times.len().saturating_sub(LATEST)..).unwrap_or_default();
+            at_once(latest, &run).map_err(|found| document.placed(found))?;
             all.version = all.version.or(run.version);
             all.started = all.started.or(run.started);
             times.extend(run.started.map(|started| (started, run.seconds, run.port)));
@@ -82,6 +87,9 @@ impl Tool for Iperf3 {
         Ok(all)
     }
 }
+
+/// The runs before a run that may have run at the same time.
+const LATEST: usize = 1000;
 
 /// A run of a client.
 struct Run {

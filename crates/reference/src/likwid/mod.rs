@@ -60,7 +60,7 @@ impl Tool for LikwidBench {
     fn read(&self, text: &str) -> Result<Output, Malformed> {
         let reports = reports(text)?;
         let figures = reports.iter().map(Report::figure).collect::<Result<_, _>>()?;
-        Ok(Output { version: None, started: None, figures })
+        Ok(Output { figures, ..Output::default() })
     }
 }
 

@@ -6,7 +6,7 @@ use super::accounts;
 use super::facts::{EDGES, Fact, Facts, MIB, runs, size};
 use super::fileio::fileio;
 use crate::figure::MEMORY;
-use crate::findings::{differ_unless, warned, without};
+use crate::findings::{differ_unless, warned};
 use crate::printed::{Rounded, agree, rated};
 use crate::text::{need, number, whole, wrong_if};
 use crate::{Figure, Malformed, Output};
@@ -21,15 +21,9 @@ pub(super) fn read(text: &str) -> Result<Output, Malformed> {
     let (known, unknown): (Vec<&Facts>, Vec<&Facts>) =
         runs.iter().partition(|run| test(run).is_some());
     let lost: Vec<Malformed> = unknown.into_iter().map(unread).collect();
-    let mut figures = known.into_iter().map(figure).collect::<Result<Vec<_>, _>>()?;
-    if let (true, Some(first)) = (figures.is_empty(), lost.first()) {
-        return Err(first.clone());
-    }
-    let lost: Vec<_> = lost.iter().map(|run| without(&run.to_string())).collect();
-    for figure in &mut figures {
-        figure.findings.extend(lost.iter().cloned());
-    }
-    Ok(Output { version: version.map(str::to_owned), started: None, figures })
+    let figures = known.into_iter().map(figure).collect::<Result<Vec<_>, _>>()?;
+    let version = version.map(str::to_owned);
+    Output { version, figures, ..Output::default() }.with_lost(&lost)
 }
 
 /// Returns the reader of a run's test; `None` for a test that is not read.
