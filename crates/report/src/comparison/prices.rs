@@ -8,11 +8,19 @@ use crate::view::{Columns, Scale, Table, capital, clean, joined, plain};
 /// Returns `0.17 $/h`; `None` without a price.
 pub fn price(side: &Side) -> Option<String> {
     let price = side.price.as_ref()?;
-    let number = plain(price.per_hour);
+    let number = money(price.per_hour);
     Some(match price.currency.as_str() {
         "" => format!("{number}/h"),
         currency => format!("{number} {}/h", clean(currency)),
     })
+}
+
+/// A price, below 10 with at least two decimals: `0.10`.
+fn money(value: f64) -> String {
+    let number = plain(value);
+    let decimals = number.split_once('.').map_or(0, |(_, decimals)| decimals.len());
+    let is_small = (1e-3..10.0).contains(&value) && decimals < 2;
+    if is_small { format!("{value:.2}") } else { number }
 }
 
 /// The rates of the main results of A, or of all, divided by the price of an hour; empty without

@@ -6,12 +6,13 @@
 mod builder;
 mod text;
 
+use proofmark_model::Verdict;
 use serde::Serialize;
 
 pub use self::builder::Blocks;
 pub use self::text::{Item, Rich, Style, Text, Tone};
 use super::audience::{Audience, Medium};
-use super::chart::{BarChart, Chart};
+use super::chart::{BarChart, Chart, Mark};
 use super::facts::FactTable;
 use super::findings::FindingGroup;
 use super::heat_map::HeatMap;
@@ -166,14 +167,33 @@ impl Drawings {
     pub fn explained(self, more: &[&str]) -> Self {
         let whiskers =
             self.all.iter().any(Drawing::has_interval).then_some("Whiskers: 95 % interval.");
-        let marks = ["! suspect, ✗ invalid."];
-        let all = whiskers.into_iter().chain(more.iter().copied()).chain(marks);
+        let marks = match self.all.iter().any(Drawing::is_coarse) {
+            true => COARSE_MARKS,
+            false => MARKS,
+        };
+        let all = whiskers.into_iter().chain(more.iter().copied()).chain([marks]);
         let key = if self.all.is_empty() { String::new() } else { super::joined(all, " ") };
         Self { key, ..self }
     }
 }
 
+/// The signs of verdicts, and those with the sign of a wide interval or of none.
+const MARKS: &str = "! suspect, ✗ invalid.";
+const COARSE_MARKS: &str = "~ coarse or no interval, ! suspect, ✗ invalid.";
+
 impl Drawing {
+    /// Returns true if a mark has the sign of a wide interval or of none.
+    fn is_coarse(&self) -> bool {
+        let coarse = |m: &Mark| matches!(m.verdict, Verdict::Coarse | Verdict::NoInterval);
+        match self {
+            Self::Plot(chart) => {
+                chart.series.iter().flat_map(|s| &s.spots).any(|s| coarse(&s.mark))
+            }
+            Self::Bars(chart) => chart.groups.iter().flat_map(|g| &g.bars).any(|b| coarse(&b.mark)),
+            _ => false,
+        }
+    }
+
     fn has_interval(&self) -> bool {
         match self {
             Self::Plot(chart) => {

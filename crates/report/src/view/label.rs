@@ -292,6 +292,29 @@ pub fn doubt_of<'a>(all: impl IntoIterator<Item = &'a Measurement>) -> &'static 
     worst.filter(|v| *v != Verdict::Valid).map_or("", Verdict::as_str)
 }
 
+/// Share of the time that two results spent at other vCPU placements, above which their ratio may be
+/// that of the placements.
+const ELSEWHERE: f64 = 0.25;
+
+/// `at other vCPU placements` for a sentence that divides two results; empty if their CPUs were alike
+/// or are not known.
+pub fn other_placements(a: &Measurement, b: &Measurement) -> &'static str {
+    let share = |m: &Measurement, name: Option<&str>| -> f64 {
+        let known = m.cpu_placements.iter().filter(|p| p.is_known());
+        known.filter(|p| name.is_none_or(|name| p.name == name)).map(|p| p.share).sum()
+    };
+    let all = [a, b].map(|m| share(m, None));
+    if all.iter().any(|share| *share <= 0.0) {
+        return "";
+    }
+    let places = a.cpu_placements.iter().filter(|p| p.is_known());
+    let in_both = places.map(|p| {
+        let name = Some(p.name.as_str());
+        (share(a, name) / all[0]).min(share(b, name) / all[1])
+    });
+    if 1.0 - in_both.sum::<f64>() > ELSEWHERE { "at other vCPU placements" } else { "" }
+}
+
 pub fn why_no_trials(m: &Measurement) -> String {
     why_missing(m, "summary", &clean(&m.ending.words()))
 }

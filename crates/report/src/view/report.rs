@@ -6,7 +6,6 @@ use super::audience::Audience;
 use super::block::{
     Blocks, Details, Drawing, Drawings, Findings, Item, Results, Rich, Section, Style, Text, Tone,
 };
-use super::chart::Chart;
 use super::findings::FindingGroup;
 use super::grouping::grouped;
 use super::label::{self, Group};
@@ -286,10 +285,9 @@ fn parts(groups: &[Group]) -> Vec<Section> {
 }
 
 fn over_several(out: &mut Blocks, overview: overview::Overview) {
-    let key: Vec<String> = overview.lines.iter().map(|c| c.key.clone()).collect();
-    let key: Vec<&str> = key.iter().map(String::as_str).collect();
-    let lines = Drawings::new(Drawing::Plot, overview.lines.into_iter().map(Chart::without_key));
-    out.add_for(Audience::Page, "lines", lines.explained(&super::grouping::distinct(key)));
+    // A note on times is not one on the rates next to them, so each chart keeps its own.
+    let lines = Drawings::new(Drawing::Plot, overview.lines);
+    out.add_for(Audience::Page, "lines", lines.explained(&[]));
     for (at, table) in overview.tables.into_iter().enumerate() {
         let audience = if at < overview.brief { Audience::Everyone } else { Audience::Document };
         out.add_for(audience, "overview", table);

@@ -8,7 +8,8 @@ use super::delivered_share::Lost;
 use super::disk::{device_words, distance_from_device, fall_phrase};
 use super::grouping::distinct;
 use super::label::{
-    Group, best_usable, differing_only_in, doubt_of, series, spoken, title, usable,
+    Group, best_usable, differing_only_in, doubt_of, other_placements, series, spoken, title,
+    usable,
 };
 use super::levels::{Plateau, disagreements, plateaus};
 use super::network::{self, over_loopback};
@@ -92,6 +93,7 @@ fn scaling(group: &Group, answer: &Measurement, parameter: &'static str) -> Opti
     let changes = |figure: fn(&Summary) -> &Figure| {
         let steps_of = series.iter().map(|(count, (m, s))| Step {
             count: *count,
+            m,
             figure: figure(s),
             doubt: doubt_of([*m]),
         });
@@ -134,6 +136,7 @@ fn scaling(group: &Group, answer: &Measurement, parameter: &'static str) -> Opti
 struct Step<'a> {
     /// Threads, streams or I/Os in flight.
     count: u64,
+    m: &'a Measurement,
     figure: &'a Figure,
     /// Its verdict, unless it is valid.
     doubt: &'static str,
@@ -168,7 +171,8 @@ fn steps(from: Step, to: &[Step], with: &str) -> String {
         };
         let [value, base] = [step, &from].map(|s| s.figure.value.unwrap_or(f64::NAN));
         let same = if overlap { "the intervals overlap" } else { "" };
-        let doubt = enclosed(" (", &joined([same, step.doubt], "; "), ")");
+        let placed = other_placements(from.m, step.m);
+        let doubt = enclosed(" (", &joined([same, placed, step.doubt], "; "), ")");
         format!("{} times {with} {}{doubt}", format_factor(value / base), step.count)
     };
     and_list(to.iter().map(step))

@@ -55,7 +55,7 @@ pub fn section(group: &Group, detail: &str) -> Section {
     out.add_for(Audience::Page, "charts", charts(group, &scale, !derivations.is_empty()));
     let times = latency::curves(group, &scale).into_iter().chain(traffic::loss_charts(group));
     let times = times.chain(latency::distribution(group));
-    out.add_for(Audience::Page, "times", Drawings::new(Drawing::Plot, times));
+    out.add_for(Audience::Page, "times", Drawings::new(Drawing::Plot, times).explained(&[]));
     figures(&mut out, group, &scale);
     solves::add(&mut out, group, &scale);
     out.add("placements", rounds::by_placement(group, &scale));

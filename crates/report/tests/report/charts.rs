@@ -67,3 +67,33 @@ fn the_page_has_no_other_charts() {
     assert!(charts::all(&fixture::published()).len() > 20);
     assert_eq!(charts::all(&fixture::empty()), []);
 }
+
+/// The texts of a class in a chart, with the spaces of a line break.
+fn said(svg: &str, is_note: bool) -> Vec<String> {
+    let svg = Document::parse(svg).unwrap();
+    let texts = svg.descendants().filter(|n| n.tag_name().name() == "text");
+    let texts = texts.filter(|n| (n.attribute("class") == Some("note")) == is_note);
+    texts.filter_map(|n| n.text()).map(|text| text.trim().to_owned()).collect()
+}
+
+#[test]
+fn a_chart_has_its_own_notes_and_explains_its_signs() {
+    let (mut times, mut rates, mut doubtful) = (0, 0, 0);
+    let mut coarse = fixture::published();
+    coarse.measurements.iter_mut().for_each(|m| m.verdict = proofmark_model::Verdict::Coarse);
+    for run in fixture::every().into_iter().chain([fixture::published(), coarse]) {
+        for chart in charts::all(&run) {
+            let notes = said(&chart.svg, true).join(" ");
+            if chart.title.contains("Memory: ") {
+                let is_time = chart.title.contains(": time of ");
+                assert_eq!(notes.contains("It is not a latency"), is_time, "{}", chart.title);
+                *if is_time { &mut times } else { &mut rates } += 1;
+            }
+            if said(&chart.svg, false).iter().any(|t| t == "~" || t.ends_with(" ~")) {
+                assert!(notes.contains("~ "), "{}: {notes}", chart.title);
+                doubtful += 1;
+            }
+        }
+    }
+    assert!(times > 3 && rates > 1 && doubtful > 3, "{times} {rates} {doubtful}");
+}

@@ -196,3 +196,35 @@ fn edited_runs() {
     says("nothing was measured", &fixture::empty());
     insta::assert_snapshot!(out.text);
 }
+
+/// Places half of the rounds of these results near, or nearly all.
+fn place(m: &mut Measurement, near: f64) {
+    let placed = |name: &str, ns: f64, share| proofmark_model::CpuPlacement {
+        name: name.to_owned(),
+        round_trip_s: Some(1e-9 * ns),
+        rounds: 5,
+        share,
+        figure: None,
+    };
+    m.cpu_placements = vec![placed("near (50 ns)", 50.0, near), placed("far", 390.0, 1.0 - near)];
+}
+
+#[test]
+fn a_ratio_of_results_at_other_vcpu_placements_says_so() {
+    const WORDS: &str = "at other vCPU placements";
+    let mut run = fixture::memory();
+    let page = |run: &Run| super::reading::render("markdown", run);
+    run.measurements.iter_mut().for_each(|m| place(m, 0.9));
+    assert!(!page(&run).contains(WORDS));
+    let factors = texts(&run).into_iter().filter(|t| t.contains(" times ")).count();
+    // Every second number of threads, and every second workload.
+    for m in run.measurements.iter_mut().filter(|m| m.params.threads() == 2) {
+        place(m, 0.4);
+    }
+    assert!(page(&run).contains(&format!("({WORDS})")), "by threads");
+    for m in &mut run.measurements {
+        place(m, if m.workload.contains("rand") { 0.4 } else { 0.9 });
+    }
+    let said = texts(&run).into_iter().filter(|t| t.contains(WORDS)).count();
+    assert!(said > 0 && factors > 0, "{said} of {factors}: {:?}", texts(&run));
+}

@@ -323,3 +323,25 @@ fn the_vcpu_placement_of_memory_loads_is_on_the_first_screen() {
     }
     assert_eq!(placed(&run), None);
 }
+
+/// An interval of delivered that is far wider than the undisturbed figure's looks like a mistake.
+#[test]
+fn a_slow_end_far_below_delivered_is_explained_once() {
+    let with = |slow: f64, narrow: f64| {
+        let mut run = with_two_intervals(fixture::run());
+        for m in run.measurements.iter_mut().filter(|m| m.unit.is_work()) {
+            let Some(s) = &mut m.summary else { continue };
+            let of = |v: f64, [low, high]: [f64; 2]| Some([low * v, high * v]);
+            s.delivered.ci95 = s.delivered.value.and_then(|v| of(v, [slow, 1.02]));
+            for figure in [&mut s.attainable, &mut s.typical] {
+                figure.ci95 = figure.value.and_then(|v| of(v, [1.0 - narrow, 1.0 + narrow]));
+            }
+        }
+        let notes = View::from_run(&run).summary.first.notes;
+        assert!(!notes.above.iter().any(|n| n.contains("slow end")));
+        notes.below.into_iter().filter(|n| n.contains("slow end")).collect::<Vec<_>>()
+    };
+    let said = with(0.75, 0.01);
+    assert!(said.len() == 1 && said[0].chars().count() <= 80, "{said:?}");
+    assert!(with(0.95, 0.01).is_empty() && with(0.75, 0.3).is_empty());
+}

@@ -94,3 +94,33 @@ fn labels_are_whole_and_no_chart_is_lonely() {
         }
     }
 }
+
+/// IOzone has one I/O at a time.
+#[test]
+fn the_tables_of_iozone_have_one_depth_and_name_another_than_1() {
+    let tables = |run: &Run| -> Vec<String> {
+        let all = blocks(run).into_iter().filter_map(|b| b.table().cloned());
+        let all = all.filter(|t| t.caption.starts_with("IOzone table"));
+        all.map(|t| serde_json::to_string(&t).unwrap()).collect()
+    };
+    let mut run = fixture::published();
+    let is_disk = |m: &&mut proofmark_model::Measurement| {
+        m.workload.starts_with("disk.") && m.params.get(key::FILE_SIZE).is_some()
+    };
+    let mut deep = |depth: u64| {
+        for m in run.measurements.iter_mut().filter(is_disk) {
+            m.params = m.params.clone().with(key::QUEUE_DEPTH, depth);
+        }
+        run.clone()
+    };
+    let [mut both, deeper] = [deep(1), deep(32)];
+    assert!(!tables(&both).is_empty() && !tables(&both).concat().contains("depth"));
+    for table in tables(&deeper) {
+        assert!(table.contains("queue depth 32"), "{table}");
+    }
+    let more = deeper.measurements.into_iter().filter(|m| m.params.get(key::QUEUE_DEPTH).is_some());
+    both.measurements.extend(more);
+    for table in tables(&both) {
+        assert!(!table.contains("depth 32"), "{table}");
+    }
+}

@@ -197,3 +197,24 @@ fn evidence_of_some_trials_is_in_no_row() {
     let rows = csv_rows(&run);
     assert!(rows.iter().filter(|r| r["tool"] == "hpl").all(|r| r["work"].is_empty()));
 }
+
+/// Three trials of a tool that differ by more than the two sides do.
+#[test]
+fn few_pairs_that_differ_among_themselves_decide_nothing() {
+    let mut run = fixture::beside();
+    let trial = |value| Trial { value, ..Trial::default() };
+    let set = |run: &mut Run, tool: [f64; 3]| {
+        for r in tools(run, "cpu.linpack") {
+            (r.trials, r.value) = (tool.into(), tool[1]);
+            r.paired = [30e9, 31e9, 32e9].map(trial).into();
+            r.ratio = Ratio { median: 31e9 / tool[1], ci95: None };
+        }
+        let text = render("markdown", run) + &render("summary", run);
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let text = set(&mut run, [29.15e9, 30.1e9, 47.94e9]);
+    assert!(text.contains("undecided: the tool's trials differ by 64.5 %"), "{text}");
+    assert!(text.contains("the tool's 3 trials: 29.15 to 47.94"), "{text}");
+    let text = set(&mut run, [45e9, 47e9, 48e9]);
+    assert!(!text.contains("undecided: the tool's trials"), "{text}");
+}

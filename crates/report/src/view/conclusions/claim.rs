@@ -158,7 +158,11 @@ impl Claim {
         let named =
             [a, b].iter().all(|m| undoubted_summary(m).is_some_and(|s| s.headline == pair.kind));
         let kind = if named && delivered.is_empty() { "" } else { pair.kind.as_str() };
-        let at = enclosed(" (", &joined([at, kind, direction], "; "), ")");
+        let at = enclosed(
+            " (",
+            &joined([at, kind, direction, label::other_placements(a, b)], "; "),
+            ")",
+        );
         let factor = pair.values[0] / pair.values[1];
         let factor = (factor.is_finite() && factor > 0.0).then(|| format_factor(factor))?;
         let number = |side: usize, f: &Figure| {

@@ -4,7 +4,8 @@
 use std::cmp::Reverse;
 
 use proofmark_model::{
-    AT_LIMIT, FigureKind, Measurement, Run, Subsystem, TimeCause, Trial, counted, placement_words,
+    AT_LIMIT, Figure, FigureKind, Measurement, Run, Subsystem, TimeCause, Trial, counted,
+    placement_words,
 };
 use serde::Serialize;
 
@@ -49,8 +50,32 @@ impl Notes {
                 None => notes.below.push(note),
             }
         }
+        notes.below.extend(slow_ends(rows));
         notes
     }
+}
+
+/// Share of a delivered figure by which the slow end of its interval may be below it without a note,
+/// and share of an undisturbed figure within which its interval counts as narrow.
+const SLOW: f64 = 0.15;
+const NARROW: f64 = 0.05;
+
+/// Why the interval of a delivered figure reaches far down while the undisturbed figure is steady.
+fn slow_ends(rows: &[Row]) -> Option<String> {
+    let is_wide = |(m, row): &Row| {
+        let far = |f: &Figure| Some(f.ci95?[0] < (1.0 - SLOW) * f.value?);
+        let narrow = |f: &Figure| {
+            let [low, high] = f.ci95?;
+            Some((high - low) / 2.0 <= NARROW * f.value?)
+        };
+        let Some(s) = m.summary.as_ref().filter(|_| row.delivered_interval.is_some()) else {
+            return false;
+        };
+        let is_rate = m.unit.is_work() && s.headline != FigureKind::Delivered;
+        is_rate && far(&s.delivered) == Some(true) && narrow(s.figure(s.headline)) == Some(true)
+    };
+    let note = "Intervals of delivered: the slow end includes one more round like the slowest.";
+    rows.iter().any(is_wide).then(|| note.to_owned())
 }
 
 /// The title of a row, with its configuration where another row has the same title.

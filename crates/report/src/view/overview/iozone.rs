@@ -2,7 +2,7 @@
 //! size and record size. With one file size, a table has a row per record size and a column per
 //! operation.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use proofmark_model::{Measurement, Unit, format_size, key};
 
@@ -13,7 +13,7 @@ use crate::view::label::{Group, best_usable};
 use crate::view::num::Scale;
 use crate::view::shared_parts::figure;
 use crate::view::table::Table;
-use crate::view::text::enclosed;
+use crate::view::text::{enclosed, joined};
 
 /// Maximum number of tables, and of record sizes in one.
 const TABLES: usize = 12;
@@ -27,12 +27,30 @@ fn file(m: &Measurement) -> Option<u64> {
     m.params.get(key::FILE_SIZE)
 }
 
-/// Results on the fewest threads, since IOzone has one process.
+fn depth(m: &Measurement) -> u64 {
+    m.params.get(key::QUEUE_DEPTH).unwrap_or(1)
+}
+
+/// Of each file and record size the results with the shallowest queue, of these on the fewest
+/// threads, since IOzone has one process with one I/O at a time.
 fn single<'a>(group: &Group<'a>) -> Vec<&'a Measurement> {
-    let is_rate = |m: &&Measurement| m.unit == Unit::BytePerSecond && record(m).is_some();
+    let is_rate = |m: &&Measurement| {
+        m.unit == Unit::BytePerSecond && record(m).is_some() && file(m).is_some()
+    };
     let rates = || group.all.iter().copied().filter(is_rate);
-    let fewest = rates().map(|m| m.params.threads()).min();
-    rates().filter(|m| Some(m.params.threads()) == fewest && file(m).is_some()).collect()
+    let as_iozone = |m: &Measurement| (depth(m), m.params.threads());
+    let mut least = BTreeMap::new();
+    for m in rates() {
+        let known = least.entry((file(m), record(m))).or_insert(as_iozone(m));
+        *known = as_iozone(m).min(*known);
+    }
+    rates().filter(|m| least.get(&(file(m), record(m))) == Some(&as_iozone(m))).collect()
+}
+
+/// `queue depth 8`; empty for one I/O at a time, as IOzone has it.
+fn other_depth(m: &Measurement) -> String {
+    let depth = depth(m);
+    if depth > 1 { format!("queue depth {depth}") } else { String::new() }
 }
 
 /// One table per operation with files of several sizes, or else one table of all operations.
@@ -40,7 +58,10 @@ pub fn tables(all: &[&Group]) -> Vec<Table> {
     let scale = Scale::for_largest([1e6], Unit::BytePerSecond);
     let mut out = Vec::new();
     for group in all {
-        let name = |m: &Measurement| group.short_without(m, &[key::FILE_SIZE, key::BLOCK_SIZE]);
+        let name = |m: &Measurement| {
+            let columns = [key::FILE_SIZE.name(), key::BLOCK_SIZE.name(), key::QUEUE_DEPTH.name()];
+            joined([group.short_without(m, &columns), other_depth(m)], ", ")
+        };
         let named = grouped(single(group).into_iter().map(|m| (name(m), m)));
         out.extend(named.iter().filter_map(|(name, here)| matrix(group, here, name, &scale)));
     }
@@ -92,13 +113,21 @@ fn by_operation(all: &[&Group], scale: &Scale) -> Option<Table> {
     .number("record", |size: &u64| format_size(*size))
     .keys();
     for (group, points) in &points {
-        table = table.number(&group.heading(), move |size| {
+        let depths: BTreeSet<String> = points.iter().map(|m| other_depth(m)).collect();
+        let one = depths.first().filter(|_| depths.len() == 1).cloned().unwrap_or_default();
+        let heading = group.heading() + &enclosed(" (", &one, ")");
+        table = table.number(&heading, move |size| {
             // Of several I/O modes, direct I/O is preferred, then the one nearest to the device.
             let near = |m: &Measurement| distance_from_device(m).unwrap_or(u8::MAX);
             let here = || points.iter().copied().filter(|m| record(m) == Some(*size));
             let nearest = here().map(near).min();
             let here: Vec<&Measurement> = here().filter(|m| Some(near(m)) == nearest).collect();
-            entry(best_usable(&here).map(|(m, _)| m).or(here.first().copied()), scale)
+            let best = best_usable(&here).map(|(m, _)| m).or(here.first().copied());
+            let depth = best.map(other_depth).filter(|depth| *depth != one);
+            match depth {
+                Some(depth) => entry(best, scale).noted(depth),
+                None => entry(best, scale),
+            }
         });
     }
     Some(table.rows(records))

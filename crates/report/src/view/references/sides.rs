@@ -3,7 +3,7 @@
 
 use proofmark_model::{Better, Measurement, Reference, counted, summarise};
 
-use crate::view::num::percent;
+use crate::view::num::{ends, percent, percentage};
 use crate::view::references::{ratio, ratio_interval};
 
 /// proofmark's figures in the pairs with a tool.
@@ -35,6 +35,28 @@ impl Paired {
     }
 }
 
+/// Number of pairs that an interval needs.
+pub const PAIRS: usize = 6;
+
+/// `undecided: the tool's trials differ by 64 %` of too few pairs for an interval, where the trials of
+/// either side lie on both sides of the other's figure; empty otherwise.
+pub fn undecided_by_few(r: &Reference) -> String {
+    let few = r.ratio.ci95.is_none() && r.trials.len() < PAIRS;
+    let sides = [("the tool's", r.trials.clone(), r.paired_median()), {
+        ("proofmark's", r.paired_values(), Some(r.value))
+    }];
+    let around = sides.iter().filter_map(|(whose, trials, other)| {
+        let ([low, high], other) = (ends(trials.iter().copied()), (*other)?);
+        let spread = high / low - 1.0;
+        (low < other && other < high && spread.is_finite()).then_some((whose, spread))
+    });
+    let widest = around.max_by(|a, b| a.1.total_cmp(&b.1)).filter(|_| few);
+    let words = widest.and_then(|(whose, spread)| {
+        Some(format!("undecided: {whose} trials differ by {}", percentage(spread)?))
+    });
+    words.unwrap_or_default()
+}
+
 /// proofmark / tool of the medians shown. Where the pairs contradict it, both ratios: `0.155; pairs
 /// 1.104`.
 pub fn factor(r: &Reference) -> Option<String> {
@@ -47,7 +69,8 @@ pub fn factor(r: &Reference) -> Option<String> {
 
 /// `1.096 times iperf3 (0.269–3.225)`, `1.236 times hpl (3 pairs, no interval)`, `undecided: 0.155; pairs 1.104 times fio (0.9–1.3)`.
 pub fn phrase(r: &Reference, tool: &str) -> Option<String> {
-    let undecided = if r.is_undecided() { "undecided: " } else { "" };
+    let is_undecided = r.is_undecided() || !undecided_by_few(r).is_empty();
+    let undecided = if is_undecided { "undecided: " } else { "" };
     let interval = r.ratio.ci95.and_then(ratio_interval);
     let interval = interval
         .unwrap_or_else(|| format!("{}, no interval", counted(r.paired.len() as u64, "pair")));

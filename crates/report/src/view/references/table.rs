@@ -2,17 +2,14 @@
 
 use proofmark_model::{Measurement, Reference, Trial};
 
-use super::{Compared, OURS, RATIO, compared, factor, paired, tools};
+use super::{Compared, OURS, PAIRS, RATIO, compared, factor, paired, tools, undecided_by_few};
 use crate::view::columns::{Columns, Entry, not_finite};
 use crate::view::disk;
 use crate::view::label::{Group, best_usable};
-use crate::view::num::{Scale, percent};
+use crate::view::num::{Scale, ends, percent};
 use crate::view::shared_parts::{ceiling, keyed, share_of_ceiling, why_no_efficiency};
 use crate::view::table::Table;
-use crate::view::text::{clean, joined};
-
-/// Number of pairs that an interval needs.
-const PAIRS: usize = 6;
+use crate::view::text::{clean, enclosed, joined};
 
 /// The term and the meaning of the column of a tool's seconds.
 const TIME: [&str; 2] = [
@@ -63,7 +60,7 @@ pub fn table(group: &Group, scale: &Scale, compared: &[Compared]) -> Table {
                 .measured("tool / ceiling", "%", |(m, r)| share_of_ceiling(m, share_of_tool(m, r)))
                 .spare(3)
         });
-    with_ratio(table, |(_, r)| r, 1).rows(compared.iter().copied())
+    with_ratio(table, |row| *row, 1).rows(compared.iter().copied())
 }
 
 /// One configuration per workload and tool: the headline's where the tool ran it. Without rows
@@ -86,30 +83,46 @@ pub fn brief(groups: &[Group]) -> Table {
             disk::scale(m, &[r.value]).with_label(r.value).ok_or_else(not_finite)
         })
         .spare(3);
-    with_ratio(table, |(_, (_, r))| r, 0).rows(rows)
+    with_ratio(table, |(_, compared)| *compared, 0).rows(rows)
 }
 
 /// Adds the ratio, its interval, and the verdict on the tool's result.
 fn with_ratio<'a, R: 'a>(
     table: Columns<'a, R>,
-    read: fn(&R) -> &Reference,
+    read: fn(&R) -> Compared<'a>,
     spare: u8,
 ) -> Columns<'a, R> {
     table
-        .number("proofmark / tool", move |row| factor(read(row)).ok_or_else(not_finite))
+        .number("proofmark / tool", move |row| {
+            let r = read(row).1;
+            match factor(r) {
+                Some(text) => Entry::from(text).noted(undecided_by_few(r)),
+                None => Err(not_finite()).into(),
+            }
+        })
         .explained("proofmark / tool", RATIO)
         .number("95 % interval", move |row| {
-            let r = read(row);
+            let (m, r) = read(row);
             r.ratio.ci95.and_then(ratio_interval).ok_or_else(|| match r.ratio.ci95 {
                 Some(_) => not_finite(),
                 None if r.trials.len() < PAIRS => {
-                    format!("a 95 % interval needs at least {PAIRS} pairs")
+                    let needs = format!("a 95 % interval needs at least {PAIRS} pairs");
+                    joined([needs, range_of_tool(m, r)], "; ")
                 }
                 None => "no reason was recorded".to_owned(),
             })
         })
         .spare(spare)
-        .column("tool verdict", move |row| read(row).verdict)
+        .column("tool verdict", move |row| read(row).1.verdict)
+}
+
+/// `the tool's 3 trials: 29.15–47.94 GFLOP/s`; empty for a single one.
+fn range_of_tool(m: &Measurement, r: &Reference) -> String {
+    let [low, high] = ends(r.trials.iter().copied());
+    let scale = disk::scale(m, &[low, high]);
+    let range = scale.interval([low, high]).filter(|_| r.trials.len() > 1);
+    let of = format!("the tool's {} trials: ", r.trials.len());
+    enclosed(&of, &range.unwrap_or_default(), &format!(" {}", scale.label()))
 }
 
 /// The median of proofmark's trials in the pairs, or the reason why there is none.

@@ -125,7 +125,7 @@ fn prices_have_a_table_and_times_are_left_out() {
     for text in [terminal(&c, false, &wide(80)), markdown(&c), html(&c).unwrap()] {
         let text = text.replace('\\', "");
         let text = text.replace("&#x2f;", "/");
-        assert!(text.contains("price 0.1 $/h"), "{text}");
+        assert!(text.contains("price 0.10 $/h"), "{text}");
         let table = text.split("the figure for 1 $/h.").last().unwrap();
         assert!(table.contains("160.0 GFLOP/s") && table.contains("320.0 GFLOP/s"), "{table}");
         let rows = table.split("subsystem").next().unwrap();

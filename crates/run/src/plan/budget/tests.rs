@@ -171,6 +171,22 @@ fn numbers_of_trials_of_their_own_go_as_well() {
 }
 
 #[test]
+fn a_load_with_fewer_trials_of_its_own_is_named() {
+    let all_s = least_s(&trials_and_rounds().plan);
+    let mut planned = trials_and_rounds();
+    planned.plan.points.push(point("cpu.hash", "x", 1));
+    planned.plan.points.push(point("disk.fsync", "x", 1));
+    planned.plan.policy.trials_of = BTreeMap::from([("cpu.linpack".to_owned(), 3)]);
+    let asked_s = least_s(&planned.plan);
+    let (planned, lines) = within(asked_s - 0.1, planned);
+    let least = planned.plan.policy.min_trials;
+    assert!(least < 8 && all_s > 0.0, "{least}");
+    let few =
+        format!("as few as {least} trials per result without rounds instead of 8 (cpu.linpack: 3)");
+    assert_eq!(lines, [few]);
+}
+
+#[test]
 fn rounds_become_shorter_and_never_fewer_than_8() {
     let clocks = |min_trials| {
         let mut planned = trials_and_rounds();

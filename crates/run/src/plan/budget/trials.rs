@@ -65,11 +65,14 @@ impl Step<'_> {
         let (least, asked_for) = (now.min_trials, asked.min_trials);
         if has(false) && least < asked_for {
             let result = if has(true) { "result without rounds" } else { "result" };
-            lines.push(format!("as few as {least} trials per {result} instead of {asked_for}"));
+            let own = self.with_fewer_than(least, false);
+            lines
+                .push(format!("as few as {least} trials per {result} instead of {asked_for}{own}"));
         }
         let least = least.max(fewest_trials(true));
         if has(true) && least < asked_for {
-            lines.push(format!("as few as {least} rounds per result instead of {asked_for}"));
+            let own = self.with_fewer_than(least, true);
+            lines.push(format!("as few as {least} rounds per result instead of {asked_for}{own}"));
         }
         let mut of: BTreeMap<(u32, u32), Vec<&str>> = BTreeMap::new();
         for (workload, n) in asked.trials_of.iter().filter(|(k, n)| now.trials_of[*k] < **n) {
@@ -79,6 +82,18 @@ impl Step<'_> {
             lines.push(format!("{now} trials instead of {asked} of {}", workloads.join(", ")));
         }
         (!lines.is_empty()).then(|| lines.join(", "))
+    }
+
+    /// ` (cpu.linpack: 3)`: the workloads of a kind that keep a smaller number of their own.
+    fn with_fewer_than(&self, least: u32, of_rounds: bool) -> String {
+        let (asked, now) = (&self.asked.policy.trials_of, &self.plan().policy.trials_of);
+        let planned = self.workloads();
+        // A number that was reduced has words of its own.
+        let kept = now.iter().filter(|(id, n)| {
+            **n < least && asked.get(*id) == Some(*n) && planned.get(*id) == Some(&of_rounds)
+        });
+        let own: Vec<String> = kept.map(|(id, n)| format!("{id}: {n}")).collect();
+        if own.is_empty() { String::new() } else { format!(" ({})", own.join(", ")) }
     }
 
     /// Shortens trials until the plan fits, down to the shortest.
