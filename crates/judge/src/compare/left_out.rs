@@ -5,7 +5,8 @@ use proofmark_model::{
     Ending, LeftOut, Measurement, Point, Run, format_count, format_seconds, key,
 };
 
-use super::pairs::{Pair, sizeless};
+use super::all_cpus::{self, is_on_all};
+use super::pairs::{Pair, sizeless, threadless};
 
 /// When and how a run's time limit left out a result.
 pub(super) struct Omission {
@@ -37,7 +38,12 @@ pub(super) fn by_plan([has, other]: [&Run; 2], m: &Measurement) -> Option<Omissi
     let spec = [has, other].into_iter().find_map(|run| run.workloads.get(&m.workload));
     let of_workload = |p: &&Point| p.workload == m.workload;
     let wanted = sizeless(spec, &m.params);
-    let is_it = |p: &Point| p.params == m.params || sizeless(spec, &p.params) == wanted;
+    let on_all = all_cpus::counts([has, other]).filter(|[own, _]| is_on_all(&m.params, *own));
+    let is_it = |p: &Point| {
+        let params = sizeless(spec, &p.params);
+        let is_all = on_all.is_some_and(|[_, cpus]| is_on_all(&p.params, cpus));
+        params == wanted || is_all && threadless(&params) == threadless(&wanted)
+    };
     if other.plan.left_out.iter().filter(of_workload).any(is_it) {
         return Some(Omission { when: LeftOut::Plan, more: String::new() });
     }
