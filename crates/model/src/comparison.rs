@@ -160,6 +160,10 @@ pub struct ComparedPoint {
     /// out where both used the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub best_of_each: Option<[String; 2]>,
+    /// The numbers of usable CPUs of A and of B, where they differ and the results are on all of each.
+    /// Left out elsewhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub all_cpus: Option<[u64; 2]>,
     /// Percentiles of the times of single operations, where both runs have them. They are not
     /// judged.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -301,7 +301,7 @@ impl Tool for FakeTool {
             lack: None,
             findings: Vec::new(),
         };
-        Ok(Output { version: None, started: None, figures: vec![figure] })
+        Ok(Output { figures: vec![figure], ..Output::default() })
     }
 }
 

@@ -62,6 +62,8 @@ pub(super) struct Compared<'a> {
     pub(super) delivered: Option<Figured>,
     /// True if the two ran different instruction sets, each the best of its machine.
     pub(super) best_of_each: bool,
+    /// The numbers of CPUs of the two, if they ran on all of each and these differ.
+    pub(super) cpus: Option<[u64; 2]>,
 }
 
 /// B / A of one figure.
@@ -88,8 +90,8 @@ pub(super) fn compared<'a>(
         let reason = omission.reason(letter_b, b);
         return Err(NotCompared { reason, left_out: Some(omission.when) });
     }
-    let (m, n, best_of_each) = match *pair {
-        Pair::Both(m, n, ref how) => (m, n, how.best.is_some()),
+    let (m, n, best_of_each, cpus) = match *pair {
+        Pair::Both(m, n, ref how) => (m, n, how.best.is_some(), how.cpus),
         Pair::OnlyA(m) => return Err(only((letter_a, a), (letter_b, b), m).into()),
         Pair::OnlyB(n) => return Err(only((letter_b, b), (letter_a, a), n).into()),
     };
@@ -122,7 +124,7 @@ pub(super) fn compared<'a>(
     let headline = figured(kind, windows)?;
     let delivered = (windows && m.unit.is_work()).then(|| figured(FigureKind::Delivered, false));
     let delivered = delivered.and_then(|found: Result<Figured, String>| found.ok());
-    Ok(Compared { a: m, b: n, headline, delivered, best_of_each })
+    Ok(Compared { a: m, b: n, headline, delivered, best_of_each, cpus })
 }
 
 /// The figure that is compared first, and true if it is made of windows. It is the headline of A,

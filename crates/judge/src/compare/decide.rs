@@ -72,11 +72,20 @@ impl Judge<'_> {
             same_machine: self.same_machine,
         };
         let causes = cause::find(worse, better, differing);
-        let by_placement = causes.by_placement;
-        let mut why = match compared.best_of_each && causes.named.is_empty() {
-            true => "the instruction sets differ".to_owned(),
-            false => self.explained(a, causes),
-        };
+        // More CPUs explain a higher rate, and no lower one. They may explain any other time.
+        let by_cpus = compared.cpus.is_some_and(|[of_a, of_b]| {
+            a.better == Better::Lower || (of_b > of_a) == (outcome == Comparability::Faster)
+        });
+        let by_set = compared.best_of_each && causes.named.is_empty();
+        let by_placement = causes.by_placement && !by_cpus;
+        let differ = [(by_cpus, "the CPU counts differ"), (by_set, "the instruction sets differ")];
+        let known = differ.into_iter().filter(|(is_it, _)| *is_it).map(|(_, text)| text.to_owned());
+        let mut known: Vec<String> = known.collect();
+        match known.is_empty() {
+            true => known.push(self.explained(a, causes)),
+            false => known.extend(Some(causes.named).filter(|named| !named.is_empty())),
+        }
+        let mut why = known.join("; ");
         if estimate.ratio.ci95.is_none() {
             why = format!(
                 "no trial of one run lies within the other's range, but there is no \

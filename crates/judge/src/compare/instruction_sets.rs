@@ -11,11 +11,13 @@ use std::collections::BTreeMap;
 
 use proofmark_model::{Isa, Measurement, Params, Run, best, key};
 
-use super::pairs::{Match, Pair, describe_sizes, without_sizes};
+use super::all_cpus::{self, computes, is_on_all};
+use super::pairs::{Match, Pair, describe_sizes, threadless, without_sizes};
 
 /// What the results of a group share: the workload, all parameters but the instruction set and
-/// sizes that the machine set, and whether they are over time.
-type Key<'a> = (&'a str, Params, bool);
+/// sizes that the machine set, whether they are over time, and whether they are on all CPUs of machines
+/// that differ in these.
+type Key<'a> = (&'a str, Params, bool, bool);
 
 /// The results of A and of B in one group.
 type Group<'a> = [Vec<&'a Measurement>; 2];
@@ -34,7 +36,8 @@ pub(super) fn by_best<'a>(
     pairs: Vec<Pair<'a>>,
 ) -> Matched<'a> {
     let mut out = Matched { pairs, left_out: [const { Vec::new() }; 2] };
-    for group in groups(runs).values() {
+    let cpus = all_cpus::counts(runs);
+    for ((.., on_all), group) in &groups(runs, cpus) {
         let lone = |m: &Measurement, side: usize| {
             of_set(&group[1 - side], set(m)).is_none()
                 && lacks(runs[1 - side], runs[side], set(m).unwrap_or_default())
@@ -53,7 +56,8 @@ pub(super) fn by_best<'a>(
         }
         if set(a) != set(b) {
             let named = [a, b].map(|m| set(m).unwrap_or_default().to_owned());
-            let how = Match { sizes: describe_sizes([a, b], letters), best: Some(named) };
+            let sizes = describe_sizes([a, b], letters);
+            let how = Match { sizes, best: Some(named), cpus: cpus.filter(|_| *on_all) };
             let place = out.pairs.iter().position(|p| p.in_a().is_some_and(|m| std::ptr::eq(m, a)));
             // After the pair of the same set, where there is one.
             let place = place.map_or(out.pairs.len(), |place| place + 1);
@@ -77,15 +81,20 @@ pub(super) fn by_best<'a>(
     out
 }
 
-/// The results with an instruction set, by what they share.
-fn groups<'a>(runs: [&'a Run; 2]) -> BTreeMap<Key<'a>, Group<'a>> {
+/// The results with an instruction set, by what they share. Those on all CPUs are in two groups where
+/// the machines do not have as many.
+fn groups<'a>(runs: [&'a Run; 2], cpus: Option<[u64; 2]>) -> BTreeMap<Key<'a>, Group<'a>> {
     let mut groups: BTreeMap<Key, Group> = BTreeMap::new();
     for (side, run) in runs.into_iter().enumerate() {
         for m in run.measurements.iter().filter(|m| set(m).is_some()) {
             let mut params = without_sizes(run, m);
             params.0.remove(key::ISA.name());
-            let key = (m.workload.as_str(), params, m.series.is_some());
-            groups.entry(key).or_default()[side].push(m);
+            let key = |params, on_all| (m.workload.as_str(), params, m.series.is_some(), on_all);
+            let is_on_all = cpus.is_some_and(|cpus| is_on_all(&m.params, cpus[side]));
+            if is_on_all && computes(m.subsystem) {
+                groups.entry(key(threadless(&params), true)).or_default()[side].push(m);
+            }
+            groups.entry(key(params, false)).or_default()[side].push(m);
         }
     }
     groups

@@ -7,7 +7,8 @@ use proofmark_model::{
     Ending, Finding, LeftOut, Measurement, Params, Point, Run, format_count, format_seconds, key,
 };
 
-use super::pairs::{Pair, sizeless};
+use super::all_cpus::{self, is_on_all};
+use super::pairs::{Pair, sizeless, threadless};
 
 /// The finding about what a time limit reduced in a plan.
 const BUDGET: &str = "plan.budget";
@@ -45,12 +46,25 @@ pub(super) fn by_plan([has, other]: [&Run; 2], m: &Measurement) -> Option<Omissi
         all.any(|p| p.workload == m.workload && p.params == *params)
     };
     let by_machine = || by_machine([has, other], m).is_some_and(left_out);
-    if left_out(&m.params) || by_machine() {
+    if left_out(&m.params) || by_machine() || on_all_cpus([has, other], m) {
         return Some(Omission { when: LeftOut::Plan, more: String::new() });
     }
     let now = fewer_iterations(other, m)?;
     let more = format!(", which measured {} iterations instead", format_count(now));
     Some(Omission { when: LeftOut::Plan, more })
+}
+
+/// Returns true if `other` left out the result on all of its CPUs that a result of `has` on all CPUs
+/// would be compared with.
+fn on_all_cpus([has, other]: [&Run; 2], m: &Measurement) -> bool {
+    let spec = [has, other].into_iter().find_map(|run| run.workloads.get(&m.workload));
+    let plain = |params: &Params| threadless(&sizeless(spec, params));
+    let Some([own, cpus]) = all_cpus::counts([has, other]) else { return false };
+    let is_it = |p: &Point| {
+        let same_work = p.workload == m.workload && plain(&p.params) == plain(&m.params);
+        same_work && is_on_all(&p.params, cpus)
+    };
+    is_on_all(&m.params, own) && other.plan.left_out.iter().any(is_it)
 }
 
 /// Returns the parameters of the configuration of `other` that differs from a result of `has` only by

@@ -58,7 +58,8 @@ const TAKEN: [&str; 2] = [check_id::STEAL, check_id::OTHER_CPU];
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Speed<'a> {
     pub(super) workload: &'a str,
-    pub(super) threads: u64,
+    /// Number of threads; `None` for all CPUs of machines that do not have as many.
+    pub(super) threads: Option<u64>,
     /// Logarithm of the speed; above 0 if B is better.
     pub(super) log: f64,
 }
@@ -132,7 +133,7 @@ fn base(a: &Run, b: &Run, subsystem: Subsystem) -> f64 {
 }
 
 fn spread(speeds: &[Speed]) -> f64 {
-    let mut groups: BTreeMap<(&str, u64), Vec<f64>> = BTreeMap::new();
+    let mut groups: BTreeMap<(&str, Option<u64>), Vec<f64>> = BTreeMap::new();
     for s in speeds {
         groups.entry((s.workload, s.threads)).or_default().push(s.log);
     }
@@ -176,7 +177,7 @@ mod tests {
     use super::*;
 
     fn at(workload: &str, threads: u64, log: f64) -> Speed<'_> {
-        Speed { workload, threads, log }
+        Speed { workload, threads: Some(threads), log }
     }
 
     fn of_all(logs: &[f64]) -> f64 {

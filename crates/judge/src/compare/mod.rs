@@ -8,6 +8,7 @@
 //! [`ComparedPoint::change`]. It comes with its cause, if the findings of both runs and the facts
 //! about both machines name one (`cause`, `facts`).
 
+mod all_cpus;
 mod cause;
 mod circumstances;
 mod comparable;
@@ -41,6 +42,7 @@ use comparable::{Compared, Figured, NotCompared};
 use decide::Decided;
 use facts::Fact;
 pub use facts::changes;
+use instruction_sets::Matched;
 use margin::{Margins, Speed};
 use names::Names;
 use pairs::{Match, Pair};
@@ -84,7 +86,7 @@ pub fn compare(a: Named, b: Named, options: Options) -> Comparison {
     let names = Names::collect(a.run, b.run);
     let mut ranks = rank::Ranks::default();
     let (runs, letters) = ([a.run, b.run], [a.letter, b.letter]);
-    let matched = instruction_sets::by_best(runs, letters, pairs::pairs(runs, letters));
+    let matched = matched(runs, letters);
     let judged: Vec<(Pair, Result<Compared, NotCompared>)> = matched
         .pairs
         .into_iter()
@@ -102,9 +104,16 @@ pub fn compare(a: Named, b: Named, options: Options) -> Comparison {
     let rows = a.run.main_results().into_iter().flat_map(|(_, rows)| rows).collect();
     let of_same_set = judged.iter().filter_map(|(pair, _)| match pair {
         Pair::Both(_, _, how) if how.best.is_some() => None,
-        pair => pair.in_a().map(std::ptr::from_ref),
+        Pair::Both(m, _, how) => Some((std::ptr::from_ref(*m), how.cpus.is_some())),
+        pair => Some((std::ptr::from_ref(pair.in_a()?), false)),
     });
     let of_same_set = of_same_set.collect();
+    let on_all = judged.iter().filter_map(|(pair, _)| match pair {
+        Pair::Both(m, _, how) if how.cpus.is_some() => Some(std::ptr::from_ref(*m)),
+        _ => None,
+    });
+    let on_all = on_all.collect();
+    let cpus = all_cpus::counts(runs);
     let are_virtual = [a.run, b.run].iter().all(|run| run.host.is_virtual() == Some(true));
     let same_machine = a.run.host.is_same_machine(&b.run.host);
     let facts = &facts;
@@ -113,6 +122,8 @@ pub fn compare(a: Named, b: Named, options: Options) -> Comparison {
         b,
         rows,
         of_same_set,
+        on_all,
+        cpus,
         names,
         margins,
         delivered_margins,
@@ -134,10 +145,16 @@ pub fn compare(a: Named, b: Named, options: Options) -> Comparison {
     }
 }
 
+/// Matches the results of two runs: as they are, on all CPUs of each, and by the best instruction sets.
+fn matched<'a>(runs: [&'a Run; 2], letters: [char; 2]) -> Matched<'a> {
+    let pairs = all_cpus::with_pairs(runs, letters, pairs::pairs(runs, letters));
+    instruction_sets::by_best(runs, letters, pairs)
+}
+
 /// Returns the results of A that B has too, as [`compare`] matches them.
 pub fn in_both<'a>(a: &'a Run, b: &'a Run) -> Vec<&'a Measurement> {
     let (runs, letters) = ([a, b], ['A', 'B']);
-    let matched = instruction_sets::by_best(runs, letters, pairs::pairs(runs, letters));
+    let matched = matched(runs, letters);
     let both = matched.pairs.into_iter().filter_map(|pair| match pair {
         Pair::Both(m, ..) => Some(m),
         Pair::OnlyA(_) | Pair::OnlyB(_) => None,
@@ -180,7 +197,8 @@ fn speeds<'a>(
         let (a, b) = (compared.a, compared.b);
         let Some(Figured { windows, estimate, .. }) = which(compared) else { continue };
         if estimate.ends.is_some() && (*windows || !cause::throttled_on_one_side(a, b)) {
-            let (workload, threads) = (a.workload.as_str(), a.params.threads());
+            let workload = a.workload.as_str();
+            let threads = compared.cpus.is_none().then(|| a.params.threads());
             let log = speed(a.better, estimate.ratio.median);
             out.entry(a.subsystem).or_default().push(Speed { workload, threads, log });
         }
@@ -193,9 +211,13 @@ struct Judge<'a> {
     b: Named<'a>,
     /// Rows of A's first screen.
     rows: Vec<MainResult<'a>>,
-    /// Results of A that have a pair of their own instruction set, or none. That of the best sets
-    /// takes no row from them.
-    of_same_set: BTreeSet<*const Measurement>,
+    /// Results of A that have a pair of their own instruction set, or none, and whether that is of
+    /// all CPUs of each. That of the best sets takes no row from them.
+    of_same_set: BTreeSet<(*const Measurement, bool)>,
+    /// Results of A that have a pair of all CPUs of each.
+    on_all: BTreeSet<*const Measurement>,
+    /// The numbers of CPUs of A and of B, if they differ.
+    cpus: Option<[u64; 2]>,
     names: Names<'a>,
     margins: Margins,
     /// Margins of delivered figures next to another headline.
@@ -230,16 +252,15 @@ impl Judge<'_> {
         let reason = self.with_match(reason, how);
         let number =
             |m: &Measurement| Some(Number { summary: m.summary.clone()?, verdict: m.verdict });
-        let own_set = how.best.as_ref().map(|[a, _]| a.as_str());
-        let shared = |text: String| match own_set {
-            Some(set) => without_part(&text, set),
-            None => text,
-        };
-        let prices = [self.a, self.b].map(|side| side.price);
+        let is_of_a_part = how.cpus.is_none()
+            && self.cpus.is_some_and(|cpus| {
+                all_cpus::is_of_a_part((m.subsystem, m.better), &m.params, cpus)
+            });
+        let prices = [self.a, self.b].map(|side| side.price.filter(|_| !is_of_a_part));
         ComparedPoint {
             workload: clean(&m.workload),
-            name: shared(self.names.name(m)),
-            row: in_a.and_then(|m| self.row(m, own_set)),
+            name: shared_name(self.names.name(m), m, how),
+            row: in_a.and_then(|m| self.row(m, how)),
             subsystem: m.subsystem,
             params: m.params.clone(),
             unit: m.unit,
@@ -252,22 +273,27 @@ impl Judge<'_> {
             headline: headline.map(|h| h.figure),
             delivered: delivered.map(|d| d.figure),
             best_of_each: how.best.clone(),
+            all_cpus: how.cpus,
             percentiles: percentiles::compared([in_a, in_b]),
             left_out,
             reason: clean_excerpt(&reason, LONGEST),
         }
     }
 
-    /// Place and title of a result of A on its first screen; the title is without the instruction
-    /// set `own_set` of A, where B has another.
-    fn row(&self, m: &Measurement, own_set: Option<&str>) -> Option<ComparedRow> {
-        if own_set.is_some() && self.of_same_set.contains(&std::ptr::from_ref(m)) {
+    /// Place and title of a result of A on its first screen. The title has what A and B share.
+    fn row(&self, m: &Measurement, how: &Match) -> Option<ComparedRow> {
+        let (own, on_all) = (std::ptr::from_ref(m), how.cpus.is_some());
+        if how.best.is_some() && self.of_same_set.contains(&(own, on_all)) {
             return None;
         }
         let place = self.rows.iter().position(|r| std::ptr::eq(r.measurement, m))?;
+        // The row of all CPUs is for the pair of all; that of one CPU may be the same result.
+        if !on_all && self.on_all.contains(&own) && !all_cpus::is_row_of_one(self.rows[place].row?)
+        {
+            return None;
+        }
         let title = self.rows[place].title(self.a.run)?;
-        let title = own_set.map_or_else(|| title.clone(), |set| without_part(&title, set));
-        Some(ComparedRow { place, title })
+        Some(ComparedRow { place, title: shared_name(title, m, how) })
     }
 
     /// Adds to a reason how the two results were matched.
@@ -276,6 +302,10 @@ impl Judge<'_> {
         if let Some([of_a, of_b]) = &how.best {
             let (a, b) = (self.a.letter, self.b.letter);
             out += &format!("; best instruction set of each: {of_a} in {a}, {of_b} in {b}");
+        }
+        if let Some(cpus) = how.cpus {
+            let letters = [self.a.letter, self.b.letter];
+            out += &format!("; all CPUs of each: {}", all_cpus::words(cpus, letters));
         }
         if !how.sizes.is_empty() {
             out += &format!("; set by the machines: {}", how.sizes);
@@ -304,6 +334,16 @@ impl Judge<'_> {
         let (kind, better) = (figure.kind, a.better);
         JudgedFigure { kind, better, figure: compared_figure, ends, why, by_placement }
     }
+}
+
+/// A title or name of a result of A without what B has otherwise: its instruction set, and its number
+/// of CPUs.
+fn shared_name(text: String, m: &Measurement, how: &Match) -> String {
+    let text = match &how.best {
+        Some([set, _]) => without_part(&text, set),
+        None => text,
+    };
+    if how.cpus.is_some() { all_cpus::named(&text, m) } else { text }
 }
 
 /// A title or name without one of its parts, such as an instruction set.

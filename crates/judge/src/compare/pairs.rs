@@ -2,10 +2,11 @@
 //!
 //! Results match by workload and parameters, and a series only with a series: a run may have both.
 //! The rest match again without sizes that the machine set, such as arrays of four times its
-//! last-level cache, if that leaves one candidate. The number of threads is never such a parameter:
-//! all of 4 CPUs and all of 8 are two configurations. Instruction sets that one CPU lacks match
-//! as the best of each (`instruction_sets`).
+//! last-level cache, if that leaves one candidate. The number of threads is no such parameter: all of
+//! 4 CPUs and all of 8 are two configurations, which match as those of the whole machine (`all_cpus`).
+//! Instruction sets that one CPU lacks match as the best of each (`instruction_sets`).
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use proofmark_model::{
@@ -27,6 +28,8 @@ pub(super) struct Match {
     pub(super) sizes: String,
     /// The instruction sets of A and of B, if each is the best of its machine.
     pub(super) best: Option<[String; 2]>,
+    /// The numbers of CPUs of A and of B, if the results are on all of each and these differ.
+    pub(super) cpus: Option<[u64; 2]>,
 }
 
 impl<'a> Pair<'a> {
@@ -48,20 +51,34 @@ impl<'a> Pair<'a> {
 }
 
 /// All results of both, in the order of A, then those that only B has.
-pub(super) fn pairs<'a>([a, b]: [&'a Run; 2], letters: [char; 2]) -> Vec<Pair<'a>> {
-    let key = |m: &'a Measurement| (m.workload.as_str(), &m.params, m.series.is_some());
-    let mut left: BTreeMap<(&str, &Params, bool), VecDeque<usize>> = BTreeMap::new();
-    for (i, m) in b.measurements.iter().enumerate() {
+pub(super) fn pairs<'a>(runs: [&'a Run; 2], letters: [char; 2]) -> Vec<Pair<'a>> {
+    matched(runs, letters, runs.map(|run| run.measurements.iter().collect()), false)
+}
+
+/// The same of some results. With `on_all`, whatever their number of threads is.
+pub(super) fn matched<'a>(
+    runs: [&'a Run; 2],
+    letters: [char; 2],
+    [of_a, of_b]: [Vec<&'a Measurement>; 2],
+    on_all: bool,
+) -> Vec<Pair<'a>> {
+    let params = |m: &'a Measurement| match on_all {
+        true => Cow::Owned(threadless(&m.params)),
+        false => Cow::Borrowed(&m.params),
+    };
+    let key = |m: &'a Measurement| (m.workload.as_str(), params(m), m.series.is_some());
+    let mut left: BTreeMap<(&str, Cow<Params>, bool), VecDeque<usize>> = BTreeMap::new();
+    for (i, m) in of_b.iter().enumerate() {
         left.entry(key(m)).or_default().push_back(i);
     }
     let mut pair = |m| match left.get_mut(&key(m)).and_then(VecDeque::pop_front) {
-        Some(i) => Pair::Both(m, &b.measurements[i], Match::default()),
+        Some(i) => Pair::Both(m, of_b[i], Match::default()),
         None => Pair::OnlyA(m),
     };
-    let mut out: Vec<Pair> = a.measurements.iter().map(&mut pair).collect();
+    let mut out: Vec<Pair> = of_a.into_iter().map(&mut pair).collect();
     let rest: BTreeSet<usize> = left.into_values().flatten().collect();
-    let rest: Vec<_> = rest.iter().map(|i| &b.measurements[*i]).collect();
-    let rest = by_size([a, b], letters, &mut out, rest);
+    let rest: Vec<_> = rest.iter().map(|i| of_b[*i]).collect();
+    let rest = by_size(runs, letters, &mut out, rest, on_all);
     out.extend(rest.into_iter().map(Pair::OnlyB));
     out
 }
@@ -81,9 +98,12 @@ fn by_size<'a>(
     letters: [char; 2],
     pairs: &mut [Pair<'a>],
     mut rest: Vec<&'a Measurement>,
+    on_all: bool,
 ) -> Vec<&'a Measurement> {
     let key = |run: &'a Run, m: &'a Measurement| -> Key<'a> {
-        (&m.workload, without_sizes(run, m), m.series.is_some())
+        let params = without_sizes(run, m);
+        let params = if on_all { threadless(&params) } else { params };
+        (&m.workload, params, m.series.is_some())
     };
     let mut of_a: BTreeMap<Key, Vec<usize>> = BTreeMap::new();
     for (i, pair) in pairs.iter().enumerate() {
@@ -102,7 +122,8 @@ fn by_size<'a>(
         match of_a.get(&k).map(Vec::as_slice) {
             Some([i]) if of_b.get(&k) == Some(&1) && !several.contains(&k) => {
                 if let Pair::OnlyA(other) = pairs[*i] {
-                    let how = Match { sizes: describe_sizes([other, m], letters), best: None };
+                    let sizes = describe_sizes([other, m], letters);
+                    let how = Match { sizes, ..Match::default() };
                     pairs[*i] = Pair::Both(other, m, how);
                 }
                 false
@@ -126,6 +147,13 @@ pub(super) fn sizeless(spec: Option<&WorkloadSpec>, params: &Params) -> Params {
     params
 }
 
+/// Parameters without the number of threads.
+pub(super) fn threadless(params: &Params) -> Params {
+    let mut params = params.clone();
+    params.0.remove(key::THREADS.name());
+    params
+}
+
 /// Sizes that the machine sets, unless the workload's results differ by them.
 fn set_by_machine(spec: Option<&WorkloadSpec>) -> Vec<&str> {
     let Some(spec) = spec else { return Vec::new() };
@@ -144,7 +172,8 @@ pub(super) fn describe_sizes([a, b]: [&Measurement; 2], [letter_a, letter_b]: [c
     };
     let names = a.params.0.keys().chain(b.params.0.keys().filter(|n| a.params.named(n).is_none()));
     let parts: Vec<String> = names
-        .filter(|n| key::ISA != ***n && a.params.named(n) != b.params.named(n))
+        .filter(|n| key::ISA != ***n && key::THREADS != ***n)
+        .filter(|n| a.params.named(n) != b.params.named(n))
         .map(|n| {
             let name = n.replace('_', " ");
             format!("{name} {} in {letter_a}, {} in {letter_b}", size(a, n), size(b, n))

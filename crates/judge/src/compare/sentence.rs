@@ -8,12 +8,14 @@
 //! parentheses behind it. Results that are suspect, invalid, missing, not measured or not comparable
 //! are left out, and counted. Each figure is that of a row: a time is not inverted.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use proofmark_model::{
     Better, Comparability, ComparedPoint, FigureKind, Leaning, Number, Side, Subsystem, Toward,
     Verdict, and_list, clean_excerpt, counted,
 };
+
+use super::all_cpus::{is_of_a_part, words};
 
 /// Most characters of the list of instruction sets.
 const LONGEST_LIST: usize = 120;
@@ -31,6 +33,7 @@ pub(super) fn write(
     let all: Vec<&ComparedPoint> =
         of_a.filter(|p| if rows { p.row.is_some() } else { p.a.is_some() }).collect();
     let main = if rows { "main result" } else { "result" };
+    let (all, cpus) = of_whole_machines(all);
     if all.is_empty() {
         return format!("{} and {} have no result in common.", a.letter, b.letter);
     }
@@ -39,12 +42,32 @@ pub(super) fn write(
     let each = [
         speeds(&parts, a.letter, b.letter),
         per_price(&parts, a, b),
+        cpus.map(|cpus| all_cpus(cpus, [a.letter, b.letter])),
         best_of_each(&all),
         sets_left_out(lacked, [a.letter, b.letter]),
         left_out(&all, main),
     ];
     let text: Vec<String> = each.into_iter().flatten().collect();
     format!("{}.", text.join("; "))
+}
+
+/// Leaves out the rates on some of the CPUs, in subsystems that have results on all CPUs of machines
+/// that do not have as many. Returns these numbers, too.
+fn of_whole_machines(mut all: Vec<&ComparedPoint>) -> (Vec<&ComparedPoint>, Option<[u64; 2]>) {
+    let on_all = all.iter().filter_map(|p| Some((p.subsystem, p.all_cpus?)));
+    let on_all: BTreeMap<Subsystem, [u64; 2]> = on_all.collect();
+    all.retain(|p| {
+        let is_in_both = p.a.is_some() && p.b.is_some() && p.all_cpus.is_none();
+        let of_a_part = |cpus: &[u64; 2]| is_of_a_part((p.subsystem, p.better), &p.params, *cpus);
+        !is_in_both || !on_all.get(&p.subsystem).is_some_and(of_a_part)
+    });
+    let cpus = on_all.into_values().next();
+    (all, cpus)
+}
+
+fn all_cpus(cpus: [u64; 2], letters: [char; 2]) -> String {
+    let counts = words(cpus, letters);
+    format!("the CPU counts differ ({counts}), so the results on all CPUs of each are compared")
 }
 
 /// What a result says about B relative to A.

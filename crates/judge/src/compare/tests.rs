@@ -1,5 +1,6 @@
 //! Tests that plant faults in one of two runs.
 
+mod all_cpus;
 mod causes;
 mod figures;
 mod instruction_sets;

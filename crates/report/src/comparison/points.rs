@@ -6,7 +6,7 @@ use proofmark_model::{
 };
 
 use super::words::{
-    NOT_MEASURED, best_of_each, color, columns, contradiction, delivered, interval, margin, moved,
+    NOT_MEASURED, color, columns, contradiction, delivered, each_own, interval, margin, moved,
     other_figure, outcome, title, why_none_shown,
 };
 use crate::view::{Audience, CellPicture, Columns, Entry, Scale, Table, Whisker, clean, joined};
@@ -102,7 +102,7 @@ impl Line {
         let headline = Self {
             // The figure's name, where it is not A's headline.
             title: joined([&*title, other_figure(p).unwrap_or_default()], ", "),
-            about: joined([direction, &best_of_each(p, 'B')], "; "),
+            about: joined([direction, &each_own(p, 'B')], "; "),
             ..Self::of_figure(p, p.figure, p.headline.as_ref())
         };
         let kind = FigureKind::Delivered;

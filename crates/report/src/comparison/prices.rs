@@ -38,9 +38,14 @@ pub fn table(all: &[Comparison]) -> Table {
         true => capital(kinds.first().map_or("", |kind| kind.as_str())),
         false => "Figures".to_owned(),
     };
+    let counts_differ = all.iter().flat_map(|c| &c.points).any(|p| p.all_cpus.is_some());
+    let some_cpus = match counts_differ {
+        true => " The CPU counts differ, so rates on some of a machine's CPUs are left out, too.",
+        false => "",
+    };
     let caption = format!(
         "{of_which} per unit of money: the figure for {unit}. Times and clocks are left out: a \
-         second machine does not change them."
+         second machine does not change them.{some_cpus}"
     );
     // Names the figure of a result where the caption does not.
     let named = move |p: Row| kind(p).filter(|_| !are_alike).map_or("", |kind| kind.as_str());
@@ -55,7 +60,7 @@ pub fn table(all: &[Comparison]) -> Table {
     let with_others = all.iter().fold(table, |table, c| {
         let letter = c.b.letter;
         let find = move |p: &Row| {
-            let other = c.points.iter().find(|q| same_result(p, q))?;
+            let other = same_result(p, c)?;
             Some((other, other.per_price.as_ref()?))
         };
         table
@@ -132,6 +137,7 @@ mod tests {
             headline: None,
             delivered: None,
             best_of_each: None,
+            all_cpus: None,
             percentiles: Vec::new(),
             per_price: Some(PerPrice {
                 figure,

@@ -9,7 +9,7 @@ use proofmark_model::{
 use super::points::BELOW;
 use super::verdict::{self, Tally};
 use super::words::{
-    NOT_MEASURED, best_of_each, color, columns, contradiction, delivered, main_rows, other_figure,
+    NOT_MEASURED, color, columns, contradiction, delivered, each_own, main_rows, other_figure,
     same_result, sign, title, why_none_shown,
 };
 use super::{prices, view};
@@ -103,7 +103,7 @@ fn table(all: &[Comparison]) -> Table {
     });
     let with_others = all.iter().fold(table, |table, c| {
         let letter = c.b.letter;
-        let find = move |row: &Row<'_>| c.points.iter().find(|q| same_result(row.point, q));
+        let find = move |row: &Row<'_>| same_result(row.point, c);
         table
             .number(&letter.to_string(), move |row| {
                 let p = find(row)?;
@@ -139,7 +139,7 @@ fn entry<'a>(row: &Row<'a>, p: &'a ComparedPoint, letter: char) -> Entry {
     let name = enclosed("", other.unwrap_or_default(), " ");
     let ratio = format_factor(figure.value);
     let note = joined(
-        [contradiction(figure), why_none_shown(p.better, figure), best_of_each(p, letter)],
+        [contradiction(figure), why_none_shown(p.better, figure), each_own(p, letter)],
         "; ",
     );
     Entry::from(format!("{name}{sign}{ratio}")).noted(note).coloured(color(figure.outcome))
@@ -183,6 +183,7 @@ mod tests {
             }),
             delivered: None,
             best_of_each: None,
+            all_cpus: None,
             percentiles: Vec::new(),
             per_price: None,
             left_out: None,

@@ -38,15 +38,21 @@ pub fn main_rows(
     let points = || all.iter().flat_map(|c| &c.points);
     let declared = points().any(|p| p.row.is_some());
     let shown = points().filter(|p| is_shown(p) && (p.row.is_some() || !declared));
-    let grouped = grouped(shown.map(|p| ((&p.workload, &p.params, p.row.is_some()), p)));
+    let grouped = grouped(
+        shown.map(|p| ((&p.workload, &p.params, p.row.is_some(), p.all_cpus.is_some()), p)),
+    );
     let mut rows: Vec<_> = grouped.into_iter().map(|(_, same)| same).collect();
     rows.sort_by_key(|same| same[0].row.as_ref().map(|row| row.place));
     rows
 }
 
-/// Returns true for one result of A in two comparisons.
-pub fn same_result(p: &ComparedPoint, q: &ComparedPoint) -> bool {
-    p.workload == q.workload && p.params == q.params && p.row.is_some() == q.row.is_some()
+/// Returns the same result of A in a comparison with another run, of all CPUs if that is.
+pub fn same_result<'a>(p: &ComparedPoint, c: &'a Comparison) -> Option<&'a ComparedPoint> {
+    let is_same = |q: &&ComparedPoint| {
+        p.workload == q.workload && p.params == q.params && p.row.is_some() == q.row.is_some()
+    };
+    let same = || c.points.iter().filter(is_same);
+    same().find(|q| q.all_cpus.is_some() == p.all_cpus.is_some()).or_else(|| same().next())
 }
 
 /// Returns the compared figure of both sides with its label and the sign of the result's verdict, in
@@ -152,13 +158,17 @@ pub fn why_none_shown(better: Better, figure: &ComparedFigure) -> String {
     leaning.map(|l| l.why(better, figure.margin())).unwrap_or_default()
 }
 
-/// Returns the instruction sets of A and of the run `b`, where each is the best of its machine;
-/// empty where both used the same.
-pub fn best_of_each(p: &ComparedPoint, b: char) -> String {
-    p.best_of_each.as_ref().map_or_else(String::new, |[of_a, of_b]| {
+/// Returns the instruction sets of A and of the run `b`, where each is the best of its machine, and the
+/// numbers of CPUs, where all of each are compared; empty where both are alike.
+pub fn each_own(p: &ComparedPoint, b: char) -> String {
+    let sets = p.best_of_each.as_ref().map_or_else(String::new, |[of_a, of_b]| {
         let [of_a, of_b] = [of_a, of_b].map(|set| clean(set));
         format!("best instruction set of each: {of_a} in A, {of_b} in {b}")
-    })
+    });
+    let cpus = p.all_cpus.map_or_else(String::new, |[of_a, of_b]| {
+        format!("all CPUs of each: {of_a} in A, {of_b} in {b}")
+    });
+    joined([sets, cpus], "; ")
 }
 
 /// Returns the colour of an outcome; `None` where no difference is shown.

@@ -59,6 +59,7 @@ fn point(threads: u64, ratio: f64, outcome: Comparability, reason: &str) -> Comp
         }),
         delivered: None,
         best_of_each: None,
+        all_cpus: None,
         percentiles: Vec::new(),
         per_price: None,
         left_out: None,

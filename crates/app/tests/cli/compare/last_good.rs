@@ -35,11 +35,6 @@ fn the_last_good_run_of_this_machine_is_a_baseline() {
         run.host.cpu.model_name = Probe::known("Another CPU".to_owned(), "made up");
     });
     write("nothing", &[], &|run| at(6, run));
-    write("profile", &[8e9], &|run| (at(6, run), run.plan.profile = "another".to_owned()).0);
-    write("more", &[8e9, 8e9], &|run| {
-        at(6, run);
-        run.measurements[1].workload = "cpu.iops".to_owned();
-    });
     write("now", &[1.9e9], &|run| at(7, run));
     write("later", &[5e9], &|run| at(8, run));
     let run = |arguments: &[&str]| {
@@ -69,30 +64,22 @@ fn the_last_good_run_of_this_machine_is_a_baseline() {
     assert_eq!(none.code, Some(5));
     let says = one_line(&none.stdout);
     assert!(says.contains("of the earlier runs 2 of other machines"), "{says}");
-    for name in ["profile", "more"] {
-        assert_eq!(run(&["history", "--add", &format!("{name}.json")]).code, Some(0));
-    }
-    let says = one_line(&run(&check).stdout);
-    assert!(
-        says.contains("2 of other machines, 1 of another profile, 1 of more workloads"),
-        "{says}"
-    );
     for name in ["old", "good", "invalid", "nothing"] {
         assert_eq!(run(&["history", "--add", &format!("{name}.json")]).code, Some(0));
     }
     let found = run(&check);
     assert_eq!(found.code, Some(0), "{}{}", found.stdout, found.stderr);
-    assert!(found.stderr.contains("baseline: run 8 of the history, 1970-01-01 00:00:02"));
+    assert!(found.stderr.contains("baseline: run 6 of the history, 1970-01-01 00:00:02"));
     assert!(found.stdout.contains("good.json"), "{}", found.stdout);
     // A run whose file is gone is passed over.
     std::fs::remove_file(folder.path().join("good.json")).unwrap();
     let older = run(&check);
-    assert!(older.stderr.contains("baseline: run 7 of the history, 1970-01-01 00:00:01"));
+    assert!(older.stderr.contains("baseline: run 5 of the history, 1970-01-01 00:00:01"));
     let without = "; 1 earlier run whose file is gone or changed could not be held against it";
     assert!(one_line(&older.stderr).contains(without), "{}", older.stderr);
     assert!(!found.stderr.contains("gone"), "{}", found.stderr);
     // By its number, too.
-    assert!(run(&["check", "3", "--against", "last-good"]).stderr.contains("baseline: run 7"));
+    assert!(run(&["check", "3", "--against", "last-good"]).stderr.contains("baseline: run 5"));
 }
 
 /// Runs of one machine, checked one after the other against the newest good one.
@@ -129,6 +116,19 @@ impl Series {
         };
         (0..runs).map(check).collect()
     }
+}
+
+#[test]
+fn a_run_of_another_profile_or_of_more_workloads_is_no_baseline() {
+    let mut another = run(&[8e9]);
+    another.plan.profile = "another".to_owned();
+    let mut more = run(&[8e9, 8e9]);
+    more.measurements[1].workload = "cpu.iops".to_owned();
+    let series = Series::new(vec![another, more, run(&[2e9])]);
+    assert_eq!(series.checked(3), [(5, 0); 3]);
+    let checked = series.run(&["check", "2.json", "--against", "last-good"]);
+    let says = one_line(&checked.stdout);
+    assert!(says.contains("1 of another profile, 1 of more workloads"), "{says}");
 }
 
 #[test]

@@ -49,7 +49,7 @@ fn price(per_hour: f64) -> Price {
     Price { per_hour, currency: "$".to_owned() }
 }
 
-fn with_prices(a: &Run, b: &Run, prices: [f64; 2]) -> Comparison {
+pub(super) fn with_prices(a: &Run, b: &Run, prices: [f64; 2]) -> Comparison {
     let [of_a, of_b] = prices.map(price);
     compare(
         Named { price: Some(&of_a), ..Named::new('A', "a", a) },
