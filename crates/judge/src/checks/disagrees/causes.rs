@@ -92,7 +92,7 @@ pub(super) const CAUSES: &[Cause] = &[
     },
     Cause {
         id: "reference_blas",
-        explain: library::reference_blas,
+        explain: reference_blas,
         advice: "install an optimised BLAS (Debian: libopenblas0-pthread) and measure again",
     },
     Cause { id: "disturbed", explain: disturbed, advice: "repeat both on a quiet machine" },
@@ -101,20 +101,20 @@ pub(super) const CAUSES: &[Cause] = &[
 
 impl Extent {
     /// Returns an explanation of that extent.
-    pub(super) fn explain(self, words: String) -> Option<Explanation> {
+    fn explain(self, words: String) -> Option<Explanation> {
         Some(Explanation { words, extent: self })
     }
 }
 
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Side {
+enum Side {
     Ours,
     Theirs,
 }
 
 impl Compared<'_> {
     /// The side with the better result.
-    pub(super) fn ahead(&self) -> Side {
+    fn ahead(&self) -> Side {
         if (self.ratio > 1.0) == (self.ours.better == Better::Higher) {
             Side::Ours
         } else {
@@ -367,6 +367,17 @@ fn library_core(c: &Compared) -> Option<Explanation> {
     let environment = environment.map_or("", String::as_str);
     let ours = Isa::from_params(&c.ours.params)?;
     Extent::Open.explain(library::explain(&c.tool.tool, &c.tool.version, environment, ours)?)
+}
+
+/// Name of the reference implementation, as the tool's parameter `BLAS` has it.
+const REFERENCE_BLAS: &str = "blas";
+
+/// Explains that proofmark is faster if the tool is linked to the reference implementation of BLAS.
+fn reference_blas(c: &Compared) -> Option<Explanation> {
+    let is_reference = |blas: &Param| *blas == Param::from(REFERENCE_BLAS);
+    c.theirs.params.named("BLAS").filter(|blas| is_reference(blas))?;
+    let words = "its BLAS is the reference library, which has no kernels for this CPU".to_owned();
+    Extent::Open.explain(words).filter(|_| c.ahead() == Side::Ours)
 }
 
 /// Explains the difference if the slower of the two was disturbed. A disturbance of the faster one

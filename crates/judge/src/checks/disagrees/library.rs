@@ -1,8 +1,6 @@
 //! The core whose kernels a library of linear algebra runs, as its version names it.
 
-use proofmark_model::{Isa, Param};
-
-use super::causes::{Compared, Explanation, Extent, Side};
+use proofmark_model::Isa;
 
 /// The instruction set of a library's kernels, by the core that the library names them after.
 /// OpenBLAS and BLIS choose that core as they start, and fall back to an older one for a CPU that
@@ -63,17 +61,6 @@ fn selected(value: &str) -> Option<Isa> {
         value.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
     });
     of_mkl.map(|(_, isa)| *isa).or_else(|| kernels_of(value))
-}
-
-/// Name of the reference implementation, as the tool's parameter `BLAS` has it.
-const REFERENCE_BLAS: &str = "blas";
-
-/// Explains that proofmark is faster if the tool is linked to the reference implementation of BLAS.
-pub(super) fn reference_blas(c: &Compared) -> Option<Explanation> {
-    let is_reference = |blas: &Param| *blas == Param::from(REFERENCE_BLAS);
-    c.theirs.params.named("BLAS").filter(|blas| is_reference(blas))?;
-    let words = "its BLAS is the reference library, which has no kernels for this CPU".to_owned();
-    Extent::Open.explain(words).filter(|_| c.ahead() == Side::Ours)
 }
 
 /// The variables of an environment that select the kernels of a tool's library, with their values.
