@@ -179,8 +179,8 @@ fn placement(worse: (char, &Measurement), better: (char, &Measurement)) -> Optio
     differ.then_some(words)
 }
 
-/// Names the CPUs of two results of one machine, if they ran on other ones: an affinity mask or a cpuset chose
-/// them, and no hypervisor needs to have moved anything.
+/// Names the CPUs of two results of one machine, if they ran on other ones: an affinity mask or a
+/// cpuset chose them, and no hypervisor needs to have moved anything.
 fn on_other_cpus(worse: (char, &Measurement), better: (char, &Measurement)) -> Option<String> {
     let pairs = |m: &Measurement| -> BTreeSet<[u32; 2]> {
         let pairs = m.trials.iter().flat_map(|t| &t.pairs);

@@ -8,7 +8,7 @@ use proofmark_model::{
 };
 
 use super::all_cpus::{self, is_on_all};
-use super::pairs::{Pair, sizeless, threadless};
+use super::pairs::{Pair, sizeless, spec_of, threadless};
 
 /// The finding about what a time limit reduced in a plan.
 const BUDGET: &str = "plan.budget";
@@ -57,7 +57,7 @@ pub(super) fn by_plan([has, other]: [&Run; 2], m: &Measurement) -> Option<Omissi
 /// Returns true if `other` left out the result on all of its CPUs that a result of `has` on all CPUs
 /// would be compared with.
 fn on_all_cpus([has, other]: [&Run; 2], m: &Measurement) -> bool {
-    let spec = [has, other].into_iter().find_map(|run| run.workloads.get(&m.workload));
+    let spec = spec_of([has, other], &m.workload);
     let plain = |params: &Params| threadless(&sizeless(spec, params));
     let Some([own, cpus]) = all_cpus::counts([has, other]) else { return false };
     let is_it = |p: &Point| {
@@ -71,7 +71,7 @@ fn on_all_cpus([has, other]: [&Run; 2], m: &Measurement) -> bool {
 /// sizes that machines set. Each run has only one such configuration: a user who names sizes may name
 /// several.
 fn by_machine<'a>([has, other]: [&'a Run; 2], m: &Measurement) -> Option<&'a Params> {
-    let spec = [has, other].into_iter().find_map(|run| run.workloads.get(&m.workload));
+    let spec = spec_of([has, other], &m.workload);
     let wanted = sizeless(spec, &m.params);
     let only = |run: &'a Run| {
         let measured = run.measurements.iter().map(|m| (&m.workload, &m.params));

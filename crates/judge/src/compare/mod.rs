@@ -45,7 +45,7 @@ pub use facts::changes;
 use instruction_sets::Matched;
 use margin::{Margins, Speed};
 use names::Names;
-use pairs::{Match, Pair};
+use pairs::{Match, Pair, spec_of};
 use reason::JudgedFigure;
 
 /// Most characters of a reason.
@@ -237,8 +237,7 @@ impl Judge<'_> {
             Pair::OnlyA(m) => (m, Some(*m), None, &alone),
             Pair::OnlyB(m) => (m, None, Some(*m), &alone),
         };
-        let workloads = [self.a, self.b].map(|side| &side.run.workloads);
-        let spec = workloads.into_iter().find_map(|all| all.get(&m.workload));
+        let spec = spec_of([self.a.run, self.b.run], &m.workload);
         let judged = compared.map(|c| {
             let delivered =
                 c.delivered.as_ref().map(|d| self.judge(&c, d, &self.delivered_margins));

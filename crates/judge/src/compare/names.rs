@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use proofmark_model::{Measurement, Params, ResultNames, Run, clean_excerpt};
 
+use super::pairs::spec_of;
+
 /// Most characters of a name.
 const LONGEST: usize = 160;
 
@@ -20,10 +22,9 @@ impl<'a> Names<'a> {
         let cpus = [a, b].map(|run| run.host.limits.usable_cpus.len() as u64);
         // More threads than the smaller machine has CPUs are threads, not CPUs.
         let cpus = cpus[0].min(cpus[1]);
-        let names = workloads.into_iter().map(|(id, all)| {
-            let spec = [a, b].into_iter().find_map(|run| run.workloads.get(id));
-            (id, ResultNames::new(spec, all, cpus))
-        });
+        let names = workloads
+            .into_iter()
+            .map(|(id, all)| (id, ResultNames::new(spec_of([a, b], id), all, cpus)));
         Self(names.collect())
     }
 

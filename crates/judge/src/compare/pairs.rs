@@ -139,6 +139,11 @@ pub(super) fn without_sizes(run: &Run, m: &Measurement) -> Params {
     sizeless(run.workloads.get(&m.workload), &m.params)
 }
 
+/// The declaration of a workload by the first of two runs that has one.
+pub(super) fn spec_of<'a>(runs: [&'a Run; 2], workload: &str) -> Option<&'a WorkloadSpec> {
+    runs.into_iter().find_map(|run| run.workloads.get(workload))
+}
+
 /// Parameters without the sizes that machines set.
 pub(super) fn sizeless(spec: Option<&WorkloadSpec>, params: &Params) -> Params {
     let sizes = set_by_machine(spec);
