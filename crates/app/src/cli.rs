@@ -18,7 +18,7 @@ mod shared;
 
 pub use fleet::{FleetCommand, FleetNodeArgs, FleetReportArgs, FleetRunArgs};
 pub use import_audit::{AuditArgs, ImportArgs};
-pub use measure::{EndureArgs, NoiseArgs, RunArgs};
+pub use measure::{EndureArgs, NoiseArgs, Repeat, RunArgs};
 pub use results::{CheckArgs, CompareArgs, HistoryArgs, ReportArgs};
 pub use shared::{Before, ExitRules, HistoryFile, ProgressMode, ResultFiles};
 
@@ -192,6 +192,8 @@ pub enum SchemaOf {
     History,
     /// `compare --format json`
     Comparison,
+    /// `report --format json` of a directory of `run --repeat`
+    Group,
     /// `fleet report --format json`
     FleetReport,
 }

@@ -65,11 +65,6 @@ pub const OPTIONS: &[Habit] = &[
         "--budget TIME, such as --budget 1m",
     ),
     habit(
-        &["--for", "--every"],
-        &["run"],
-        "--budget TIME; `proofmark endure` has --for and --every",
-    ),
-    habit(
         &["--runtime", "--time", "--duration", "--timeout", "--budget", "--seconds", "-t", "-d"],
         &["endure", "noise"],
         "--for TIME, such as --for 1m",
@@ -155,7 +150,6 @@ pub const OPTIONS: &[Habit] = &[
             "-r",
             "--runs",
             "--iterations",
-            "--repeat",
             "--repetitions",
             "--loops",
             "--count",

@@ -1,11 +1,12 @@
 //! Past runs: the location of the history, adding runs, and finding the run that the user names.
 
+use std::collections::BTreeSet;
 use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
-use proofmark_model::{PastRun, Run};
+use proofmark_model::{PastPoint, PastRun, RawRun, Run};
 use proofmark_store::{Filter, Store, StoreError};
 
 use crate::cli::HistoryFile;
@@ -65,6 +66,41 @@ pub fn keep(run: &Run, folder: &Path, history: &HistoryFile) {
         let line = format!("cannot add this run to the history: {error:#}");
         say(&format!("proofmark: {}", explained(&line)));
     }
+}
+
+/// Most earlier runs whose variation counts: the newest.
+const MOST_EARLIER: usize = 50;
+
+/// Returns the results of the newest earlier runs of the same machine, kernel and program as the run.
+/// There are none without a history, or where it cannot be read.
+pub fn earlier(run: &RawRun, history: &HistoryFile) -> Vec<PastPoint> {
+    let read = || -> Option<Vec<PastPoint>> {
+        let path = place(history.place.history.as_deref()).ok()??;
+        let store = Store::open_existing(&path).ok()??;
+        let past = store.runs(&Filter::default()).ok()?;
+        let same = past.iter().rev().filter(|past| is_alike(past, run)).take(MOST_EARLIER);
+        let ids: BTreeSet<i64> = same.map(|past| past.id).collect();
+        let workloads: BTreeSet<&String> = run.plan.points.iter().map(|p| &p.workload).collect();
+        let of = |workload: &&String| {
+            let filter = Filter { workload: Some((*workload).clone()), ..Filter::default() };
+            store.points(&filter).ok()
+        };
+        let all = workloads.iter().filter_map(of).flatten();
+        Some(all.filter(|point| ids.contains(&point.run)).collect())
+    };
+    if history.no_history { Vec::new() } else { read().unwrap_or_default() }
+}
+
+/// Returns true for an earlier run of the same machine, by host name or label, kernel and program.
+fn is_alike(past: &PastRun, run: &RawRun) -> bool {
+    let (host, os) = (&run.host, &run.host.os);
+    let same = |a: Option<&String>, b: Option<&String>| a.zip(b).is_none_or(|(a, b)| a == b);
+    past.started < run.started
+        && past.machine == host.same_machine_words()
+        && past.kernel.as_ref() == os.kernel.get()
+        && past.version == run.tool.version
+        && (same(past.host.as_ref(), os.host_name.get())
+            || past.label.is_some() && past.label == run.label)
 }
 
 /// Opens the history in a file, and creates it if it does not exist.

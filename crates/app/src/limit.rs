@@ -6,6 +6,9 @@ use proofmark_model::{Limit, clean_excerpt, parse_rate};
 use proofmark_peer::DEFAULT_PORT;
 use proofmark_run::unknown;
 
+/// Most runs of one command: each has a directory and a row of the history.
+pub const MOST_RUNS: u32 = 10_000;
+
 /// Maximum characters of a label.
 const LONGEST_LABEL: usize = 60;
 
@@ -68,6 +71,12 @@ pub fn bind(text: &str) -> Result<SocketAddr, String> {
 pub fn count(text: &str) -> Result<u32, String> {
     let number = text.parse().ok().filter(|n| *n > 0);
     number.ok_or_else(|| "write a whole number from 1 on".to_owned())
+}
+
+/// Parses a number of runs, of which there are several.
+pub fn runs(text: &str) -> Result<u32, String> {
+    let number = text.parse().ok().filter(|n| (2..=MOST_RUNS).contains(n));
+    number.ok_or_else(|| format!("write a whole number from 2 to {MOST_RUNS}"))
 }
 
 /// A number of trials; `None`: as many as the interval needs.

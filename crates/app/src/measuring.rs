@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, anyhow};
 use proofmark_engine::Stop;
-use proofmark_judge::judge;
+use proofmark_judge::{between_runs, judge};
 use proofmark_model::{Host, Plan, PlannedSeries, Point, RawRun, StorageKind, Timestamp};
 use proofmark_report::terminal;
 use proofmark_run::{
@@ -16,6 +16,7 @@ use proofmark_run::{
 use crate::cli::{HistoryFile, ResultFiles};
 use crate::error::Outcome;
 use crate::finish::{Printed, finish};
+use crate::history_file;
 use crate::output::{self, Output};
 use crate::progress::Progress;
 use crate::samples::{self, SampleLog};
@@ -90,6 +91,8 @@ pub fn carry_out(
     let watch = watch(&host, &plan, &output, &stop)?;
     let begun = begin(host, plan, findings, tool(), started);
     let run = RawRun { label: results.label.clone(), ..begun };
+    let earlier = history.map_or_else(Vec::new, |history| history_file::earlier(&run, history));
+    let run = RawRun { between_runs: between_runs(&run, &earlier), ..run };
     output
         .save(&judge(&run))
         .with_context(|| format!("cannot write to {}", output.dir().display()))?;

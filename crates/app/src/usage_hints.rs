@@ -252,7 +252,6 @@ mod tests {
             ("suspect", "`proofmark explain suspect`"),
             ("qwertyuiop", "see `proofmark --help`"),
             ("fleet rn", "no command 'fleet rn'; did you mean 'run'?"),
-            ("run --for 3s", "`proofmark endure` has --for"),
             ("run -o X", "run has no option '-o'; use --out DIR"),
             ("run cpu --output=X", "use --out DIR"),
             ("report . -o X", "use --out FILE"),

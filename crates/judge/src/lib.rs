@@ -6,6 +6,7 @@
 //! after Williams et al., *Roofline* (CACM 2009); checks after Hoefler and Belli (SC'15) and
 //! Gregg's benchmarking checklist.
 
+mod between;
 pub mod bottleneck;
 mod capacity;
 pub mod ceilings;
@@ -14,6 +15,7 @@ pub mod compare;
 mod disk;
 mod execution;
 pub mod fleet;
+pub mod group;
 mod imported;
 mod memory;
 pub mod microarchitecture;
@@ -42,6 +44,7 @@ use proofmark_model::{
     Quantity, Round, Trial, Work, WorkloadSpec, format_percent,
 };
 
+pub use between::between_runs;
 pub use capacity::{Bound, Capacity};
 pub use raw::raw_of;
 pub use run::judge;

@@ -48,6 +48,9 @@ pub struct PastRun {
     pub label: Option<String>,
     /// The machine in a few words, such as its CPU.
     pub machine: String,
+    /// Version of the kernel of its system; null if it is not known.
+    #[serde(default)]
+    pub kernel: Option<String>,
     /// Name of the profile.
     pub profile: String,
     /// Version of the program.

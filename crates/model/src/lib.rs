@@ -6,6 +6,7 @@
 //! with a reason, never 0, NaN or -1.
 
 mod anonymous;
+mod between;
 mod ceiling;
 pub mod ceiling_id;
 pub mod check_id;
@@ -22,6 +23,7 @@ mod fleet;
 mod fleet_check;
 mod fleet_report;
 mod fnv;
+mod group;
 mod history;
 mod host;
 mod io_path;
@@ -68,6 +70,7 @@ pub mod word;
 mod work;
 mod workload;
 
+pub use between::{BetweenRuns, MIN_EARLIER_RUNS};
 pub use ceiling::{Ceiling, Input, Provenance, Reliance};
 pub use compared_figure::{
     ComparedFigure, Leaning, Margin, PerPrice, Toward, contradicts, margin_bounds,
@@ -94,6 +97,10 @@ pub use fleet_report::{
     NotJudged, StripOutcome, fleet_report_schema,
 };
 pub use fnv::fnv1a;
+pub use group::{
+    GROUP_SCHEMA, GroupChange, GroupedResult, GroupedRun, OverRuns, RunGroup, RunLevel, RunState,
+    RunValue, group_schema,
+};
 pub use history::{HISTORY_SCHEMA, History, PastFigure, PastPoint, PastRun, history_schema};
 pub use host::{
     Cache, CacheKind, Clock, Cpu, Host, Limits, Load, LogicalCpu, Memory, MemoryModule,

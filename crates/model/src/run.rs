@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    Clocks, CpuPlacement, Finding, Host, Measurement, OtherPrograms, Plan, Program, TimeAccount,
-    Timestamp, Trial, Verdict, WorkloadSpec, clean_excerpt,
+    BetweenRuns, Clocks, CpuPlacement, Finding, Host, Measurement, OtherPrograms, Plan, Program,
+    TimeAccount, Timestamp, Trial, Verdict, WorkloadSpec, clean_excerpt,
 };
 
 /// Version of the run file's shape.
@@ -105,6 +105,10 @@ pub struct Run<M = Measurement> {
     /// of one CPU; null where the system does not count it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub programs_of_one_cpu: Option<f64>,
+    /// How its results varied between earlier runs of the same machine, as the history had them when
+    /// the run began; empty without a history.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub between_runs: Vec<BetweenRuns>,
     /// Duration of the run by each of the system's clocks; null until it has ended.
     pub clocks: Option<Clocks>,
     /// Findings about the run as a whole.
@@ -130,6 +134,7 @@ impl<M> Run<M> {
             cpu_placements: Vec::new(),
             programs: self.programs.clone(),
             programs_of_one_cpu: self.programs_of_one_cpu,
+            between_runs: self.between_runs.clone(),
             clocks: self.clocks,
             findings: self.findings.clone(),
         }

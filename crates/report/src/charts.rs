@@ -34,6 +34,8 @@ const LETTER: f64 = 7.2;
 /// Width of a sign of the legend with the gap after it, and the gap between two names.
 const SIGN: f64 = 32.0;
 const APART: f64 = 20.0;
+/// Distance of the chart from the texts.
+const GAP: f64 = 8.0;
 /// Maximum length of a name without number and ending.
 const LONGEST: usize = 80;
 
@@ -98,59 +100,76 @@ const STYLE: &str = include_str!("html/page/chart-file.css");
 
 /// A figure as a document: its title above, its legend and notes below.
 fn document_of(figure: &Figure) -> String {
-    let [width, height] = figure.size;
-    let whole = width + 2.0 * EDGE;
-    let mut y = EDGE;
-    let mut out = String::new();
-    let lines = |y: &mut f64, class: &str, text: &str, letter: f64, step: f64| {
-        let most = (width / letter) as usize;
-        let mut out = String::new();
-        for line in textwrap::wrap(text, most.max(1)) {
-            out += &text_at(class, (EDGE, *y + step / 2.0), &line);
-            *y += step;
-        }
-        out
-    };
-    out += &lines(&mut y, "title", &figure.title, TITLE_LETTER, TITLE);
-    y += 8.0;
-    let inner = figure.svg.replacen("<svg ", &placed(EDGE, y, figure.size), 1);
-    out += &inner;
-    y += height + 8.0;
-    let mut x = 0.0;
-    for key in &figure.legend {
-        let wide = SIGN + LETTER * key.name.chars().count() as f64;
-        if x > 0.0 && x + wide > width {
-            (x, y) = (0.0, y + LEGEND);
-        }
-        let at = format!("<svg x=\"{}\" y=\"{}\" ", EDGE + x, y + (LEGEND - 14.0) / 2.0);
-        out += &key.sign.replacen("<svg ", &at, 1);
-        out += &text_at("name", (EDGE + x + SIGN, y + LEGEND / 2.0), &key.name);
-        x += wide + APART;
-    }
-    y += if figure.legend.is_empty() { 0.0 } else { LEGEND + 4.0 };
+    let mut sheet = Sheet { width: figure.size[0], y: EDGE, content: String::new() };
+    sheet.lines("title", &figure.title, TITLE_LETTER, TITLE);
+    sheet.y += GAP;
+    sheet.chart(figure);
+    sheet.legend(figure);
     for note in [&figure.key, &figure.left_out].into_iter().filter(|note| !note.is_empty()) {
-        out += &lines(&mut y, "note", note, LETTER, NOTE);
+        sheet.lines("note", note, LETTER, NOTE);
     }
-    y += EDGE;
-    let title = escape(&figure.title);
-    let svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {whole} {y}\" width=\"{whole}\" \
-         height=\"{y}\">\n<title>{title}</title>\n<style>\n{STYLE}</style>\n\
-         <rect width=\"{whole}\" height=\"{y}\" fill=\"#ffffff\"/>\n{}</svg>\n",
-        portable(&out)
-    );
-    // XML has no form for these.
-    svg.replace(['\u{fffe}', '\u{ffff}'], "")
+    sheet.finish(&figure.title)
 }
 
-/// The start of an SVG element within another.
-fn placed(x: f64, y: f64, [width, height]: [f64; 2]) -> String {
-    format!("<svg x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" ")
+/// A document that grows downwards.
+struct Sheet {
+    /// Width of the content.
+    width: f64,
+    /// Place of the next part, from the top.
+    y: f64,
+    content: String,
 }
 
-fn text_at(class: &str, (x, y): (f64, f64), text: &str) -> String {
-    let text = escape(&plain_spaces(text));
-    format!("<text class=\"{class}\" x=\"{x}\" y=\"{y}\">{text}</text>\n")
+impl Sheet {
+    /// Adds a text in lines of that height, of letters of that width.
+    fn lines(&mut self, class: &str, text: &str, letter: f64, height: f64) {
+        let most = (self.width / letter) as usize;
+        for line in textwrap::wrap(text, most.max(1)) {
+            self.text(class, (0.0, height / 2.0), &line);
+            self.y += height;
+        }
+    }
+
+    /// Adds a line of text at a place, from the left edge and from the next part.
+    fn text(&mut self, class: &str, (x, below): (f64, f64), text: &str) {
+        let (x, y, text) = (EDGE + x, self.y + below, escape(&plain_spaces(text)));
+        self.content += &format!("<text class=\"{class}\" x=\"{x}\" y=\"{y}\">{text}</text>\n");
+    }
+
+    fn chart(&mut self, figure: &Figure) {
+        let ([width, height], y) = (figure.size, self.y);
+        let at = format!("<svg x=\"{EDGE}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" ");
+        self.content += &figure.svg.replacen("<svg ", &at, 1);
+        self.y += height + GAP;
+    }
+
+    fn legend(&mut self, figure: &Figure) {
+        let mut x = 0.0;
+        for key in &figure.legend {
+            let wide = SIGN + LETTER * key.name.chars().count() as f64;
+            if x > 0.0 && x + wide > self.width {
+                (x, self.y) = (0.0, self.y + LEGEND);
+            }
+            let at = format!("<svg x=\"{}\" y=\"{}\" ", EDGE + x, self.y + (LEGEND - 14.0) / 2.0);
+            self.content += &key.sign.replacen("<svg ", &at, 1);
+            self.text("name", (x + SIGN, LEGEND / 2.0), &key.name);
+            x += wide + APART;
+        }
+        self.y += if figure.legend.is_empty() { 0.0 } else { LEGEND + 4.0 };
+    }
+
+    /// The whole file.
+    fn finish(self, title: &str) -> String {
+        let (whole, y, title) = (self.width + 2.0 * EDGE, self.y + EDGE, escape(title));
+        let svg = format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {whole} {y}\" width=\"{whole}\" \
+             height=\"{y}\">\n<title>{title}</title>\n<style>\n{STYLE}</style>\n\
+             <rect width=\"{whole}\" height=\"{y}\" fill=\"#ffffff\"/>\n{}</svg>\n",
+            portable(&self.content)
+        );
+        // XML has no form for these.
+        svg.replace(['\u{fffe}', '\u{ffff}'], "")
+    }
 }
 
 /// Replaces what only browsers draw: the middle of a text by an offset, mixed colours by the result.

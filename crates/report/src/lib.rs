@@ -13,6 +13,7 @@ pub mod check;
 pub mod comparison;
 pub mod csv;
 pub mod fleet;
+pub mod group;
 pub mod history;
 pub mod html;
 pub mod json;

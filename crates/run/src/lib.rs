@@ -43,8 +43,8 @@ pub use other_programs::BusyPrograms;
 pub use pairs::FINDINGS as TOOL_FINDINGS;
 pub use plan::{
     BUDGET_FINDINGS, FINDINGS as PLAN_FINDINGS, REFERENCE_FINDINGS, Title, announcements,
-    check_value, endure, estimate, left_out_for_time, plan, subsystems, takes, takes_alone, titles,
-    tools_s, typed_parameter, without_interval,
+    check_value, contradictions, endure, estimate, left_out_for_time, plan, subsystems, takes,
+    takes_alone, titles, tools_s, typed_parameter, without_interval,
 };
 pub use planned::{NoReference, Planned, PlannedTools};
 pub use process::own_program;

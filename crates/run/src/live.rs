@@ -72,6 +72,7 @@ pub fn begin(
         cpu_placements: Vec::new(),
         programs: Vec::new(),
         programs_of_one_cpu: None,
+        between_runs: Vec::new(),
         clocks: None,
         findings,
     }

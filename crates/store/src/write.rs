@@ -46,6 +46,7 @@ fn insert(tx: &Transaction, run: &Run, path: &str) -> rusqlite::Result<i64> {
         host: None,  // A column: one once known stays.
         label: None, // A column, to select by it.
         machine: run.host.same_machine_words(),
+        kernel: run.host.os.kernel.get().cloned(),
         profile: run.plan.profile.clone(),
         version: run.tool.version.clone(),
         path: path.to_owned(),

@@ -64,7 +64,7 @@ pub struct RunArgs {
     /// Run no reference tool
     #[arg(hide_short_help = true, long, conflicts_with = "reference")]
     pub no_reference: bool,
-    /// Limit of disk, memory or network, such as disk.read=160MB/s
+    /// Known limit, such as disk.read=160MB/s
     #[arg(long, long_help = limits(), value_name = "NAME=VALUE", value_parser = limit::parse)]
     pub limit: Vec<(String, f64)>,
     /// Number of trials of each result
@@ -81,6 +81,38 @@ pub struct RunArgs {
     pub dry_run: bool,
     #[command(flatten)]
     pub history: HistoryFile,
+    #[command(flatten)]
+    pub repeat: Repeat,
+    /// End with the parent process (used by run --repeat)
+    #[arg(long, hide = true)]
+    pub for_repeat: bool,
+}
+
+/// Several runs, one after the other.
+#[derive(Debug, Clone, Default, Args)]
+pub struct Repeat {
+    /// Number of runs, each in its own directory
+    ///
+    /// The report over all gives each figure's median of runs, with an interval over runs. A run that
+    /// ended is kept whatever happens later: see --resume
+    #[arg(long, value_name = "N", value_parser = limit::runs)]
+    pub repeat: Option<u32>,
+    /// Time between the starts of two runs, such as 20m
+    ///
+    /// Runs over hours show what changes between hours, as an interval of one run cannot [default: each
+    /// begins when the one before ends]
+    #[arg(hide_short_help = true, long, value_name = "TIME", value_parser = parse_duration)]
+    pub every: Option<Duration>,
+    /// Spread the runs over this time, such as 6h
+    ///
+    /// With --repeat N or --every TIME, which give the rest; alone, as many runs as fit
+    #[arg(hide_short_help = true, long = "for", value_name = "TIME", value_parser = parse_duration)]
+    pub length: Option<Duration>,
+    /// Do the rest of the runs of this directory, after a stop, a crash or a reboot
+    ///
+    /// The directory has the arguments. A run that was cut off is moved aside and done again
+    #[arg(hide_short_help = true, long, value_name = "DIR", exclusive = true)]
+    pub resume: Option<PathBuf>,
 }
 
 /// Returns the help of the names.
@@ -93,7 +125,7 @@ fn names() -> String {
 fn limits() -> String {
     let names = Limit::ALL.map(Limit::name).join(", ");
     format!(
-        "Limit of disk, memory or network, such as disk.read=160MB/s\n\nA ceiling of the results. \
+        "Known limit of disk, memory or network, such as disk.read=160MB/s\n\nA ceiling of the results. \
          memory.dram is the rate of all sockets' memory: 76.8GB/s for two channels of DDR5-4800. \
          Names: {names}"
     )

@@ -8,6 +8,7 @@ use proofmark_model::Run;
 use proofmark_report::More;
 use proofmark_run::unknown;
 
+use super::{group, repeat};
 use crate::cli::ReportArgs;
 use crate::error::{Outcome, usage};
 use crate::history_file::named;
@@ -17,6 +18,9 @@ use crate::text::{options_for, print, report_command, say};
 use crate::writer::{Existing, write};
 
 pub fn run(args: &ReportArgs) -> Result<Outcome> {
+    if let Some(runs) = args.run.as_deref().map(Path::new).and_then(repeat::ended_runs) {
+        return group::report(args, &runs?);
+    }
     let format = proofmark_report::find(&args.format).ok_or_else(|| {
         let ids = proofmark_report::ALL.iter().map(|f| f.id);
         usage(unknown("format", &args.format, ids, "proofmark list formats"))

@@ -2,12 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use proofmark_model::{
     Host, LOOKS, Plan, Policy, counted, format_percent, format_seconds, or_list,
 };
-use proofmark_run::{Machine, plan, takes, titles, without_interval};
+use proofmark_process::end_with_parent;
+use proofmark_run::{
+    Machine, contradictions, estimate, plan, takes, titles, tools_s, without_interval,
+};
+use rustix::process::Signal;
 
+use super::repeat;
 use crate::cli::RunArgs;
 use crate::error::Outcome;
 use crate::measuring::{Shown, carry_out, print_before_run};
@@ -15,6 +20,14 @@ use crate::quiet;
 use crate::text::{print, say, say_left_out};
 
 pub fn run(args: &RunArgs) -> Result<Outcome> {
+    if let Some(dir) = &args.repeat.resume {
+        return repeat::resume(dir);
+    }
+    if args.for_repeat
+        && !end_with_parent(Signal::TERM).context("cannot watch the parent process")?
+    {
+        return Ok(Outcome::Failed);
+    }
     let request = args.request();
     let machine = Machine::for_run(&request)?;
     let planned = plan(&request, &machine.host)?;
@@ -23,12 +36,22 @@ pub fn run(args: &RunArgs) -> Result<Outcome> {
     for reason in unsupported {
         say_left_out(reason);
     }
+    let run_s = estimate(&planned.plan).1 + tools_s(&planned.plan);
+    let repeated = repeat::Asked::new(&args.repeat, &args.results, run_s)?;
+    if let Some(repeated) = repeated.as_ref().filter(|_| !args.dry_run) {
+        // Each run prints its own, and opens its own session with a server.
+        drop(machine);
+        return repeated.carry_out(args.results.out.as_deref());
+    }
     print_before_run(&machine, &planned);
     if args.dry_run {
         print(&dry_run(&planned.plan, &machine.host))?;
+        if let Some(repeated) = repeated {
+            print(&format!("{}\n", repeated.words()))?;
+        }
         return Ok(Outcome::Done);
     }
-    for line in without_interval(&planned.plan, true) {
+    for line in contradictions(&planned.plan) {
         say(&format!("proofmark: {line}"));
     }
     let waited = quiet::look(&machine.host, args.before)?;
@@ -101,7 +124,7 @@ fn dry_run(plan: &Plan, host: &Host) -> String {
     text += &format!(
         "\n{}\n{}{} of profile {}; {}\n",
         trials(plan),
-        without_interval(plan, false).iter().map(|line| format!("{line}\n")).collect::<String>(),
+        without_interval(plan).iter().map(|line| format!("{line}\n")).collect::<String>(),
         counted(plan.points.len() as u64, "configuration"),
         plan.profile,
         takes(plan)

@@ -127,6 +127,15 @@ pub const TERMS: &[(&str, &str, &str)] = &[
          -: too few rounds for an interval.",
     ),
     (
+        "between_runs",
+        "Column between runs: how much earlier runs of this machine differed",
+        "Half of the 95 % interval of the machine about the figure of one run, as a share, from earlier runs \
+         in the history: same host or label, CPU, memory, kernel, program and method. Their number follows. \
+         An interval of one run (\u{b1}) describes its own minute; the larger of the two holds. 2 states: the \
+         runs have one of two values. In a report over several runs (run --repeat) the column is their \
+         standard deviation.",
+    ),
+    (
         "ceiling",
         "Column of ceiling: the result as a share of its theoretical limit",
         "The limit is derived from the machine's design and its clock in the same windows; `proofmark \

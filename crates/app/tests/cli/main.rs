@@ -17,6 +17,7 @@ mod lists;
 mod noise;
 mod profiles;
 mod reframe;
+mod repeat;
 mod report;
 mod terminal;
 mod usage;

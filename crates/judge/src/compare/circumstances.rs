@@ -37,17 +37,24 @@ pub(super) fn differences(a: &Run, b: &Run) -> impl Iterator<Item = Fact> {
     .map(fact)
 }
 
-/// The clocks, of the CPU configurations that both have: each load has a clock of its own.
-fn clock(a: &Run, b: &Run) -> Option<[String; 2]> {
+/// The clock of each CPU configuration: each load has a clock of its own.
+fn clocks(run: &Run) -> BTreeMap<String, f64> {
     let clock_hz = |m: &Measurement| {
         let hz: Vec<f64> = m.trials.iter().filter_map(|t| t.conditions.clock_hz).collect();
         median(&hz)
     };
-    let by_configuration = |run: &'_ Run| -> BTreeMap<String, f64> {
-        let cpu = run.measurements.iter().filter(|m| m.subsystem.info().pace == Pace::Core);
-        cpu.filter_map(|m| Some((m.point().to_string(), clock_hz(m)?))).collect()
-    };
-    let (a, b) = (by_configuration(a), by_configuration(b));
+    let cpu = run.measurements.iter().filter(|m| m.subsystem.info().pace == Pace::Core);
+    cpu.filter_map(|m| Some((m.point().to_string(), clock_hz(m)?))).collect()
+}
+
+/// Returns the median clock over the CPU configurations, in hertz; `None` where it was not measured.
+pub(crate) fn clock_under_load(run: &Run) -> Option<f64> {
+    median(&clocks(run).into_values().collect::<Vec<_>>())
+}
+
+/// The clocks, of the CPU configurations that both have.
+fn clock(a: &Run, b: &Run) -> Option<[String; 2]> {
+    let (a, b) = (clocks(a), clocks(b));
     let both = a.iter().filter_map(|(point, hz)| Some((*hz, *b.get(point)?)));
     let (a, b): (Vec<f64>, Vec<f64>) = both.unzip();
     let (a, b) = (median(&a)?, median(&b)?);

@@ -34,10 +34,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proofmark_model::{
     Better, COMPARISON_SCHEMA, Comparability, ComparedFigure, ComparedPoint, ComparedRow,
-    Comparison, MainResult, Margin, Measurement, Number, Price, Run, Side, Subsystem, clean,
-    clean_excerpt, margin_bounds,
+    Comparison, Difference, MainResult, Margin, Measurement, Number, Price, Run, Side, Subsystem,
+    clean, clean_excerpt, margin_bounds,
 };
 
+pub(crate) use circumstances::clock_under_load;
 use comparable::{Compared, Figured, NotCompared};
 use decide::Decided;
 use facts::Fact;
@@ -81,8 +82,7 @@ impl<'a> Named<'a> {
 
 /// Compares B with A.
 pub fn compare(a: Named, b: Named, options: Options) -> Comparison {
-    let mut facts = facts::differences(a.run, b.run);
-    facts.extend(circumstances::differences(a.run, b.run));
+    let facts = all_facts(a.run, b.run);
     let names = Names::collect(a.run, b.run);
     let mut ranks = rank::Ranks::default();
     let (runs, letters) = ([a.run, b.run], [a.letter, b.letter]);
@@ -143,6 +143,17 @@ pub fn compare(a: Named, b: Named, options: Options) -> Comparison {
         differences: facts.iter().map(|f| f.difference.clone()).collect(),
         points,
     }
+}
+
+/// The facts and circumstances that differ between two runs.
+fn all_facts(a: &Run, b: &Run) -> Vec<Fact> {
+    facts::differences(a, b).into_iter().chain(circumstances::differences(a, b)).collect()
+}
+
+/// Returns the facts about machines, programs and plans that differ between two runs, without their
+/// circumstances.
+pub(crate) fn facts_that_differ(a: &Run, b: &Run) -> Vec<Difference> {
+    facts::differences(a, b).into_iter().map(|fact| fact.difference).collect()
 }
 
 /// Matches the results of two runs: as they are, on all CPUs of each, and by the best instruction sets.

@@ -130,6 +130,7 @@ pub fn run(measurements: Vec<Measurement>) -> Run {
         cpu_placements: Vec::new(),
         programs: Vec::new(),
         programs_of_one_cpu: None,
+        between_runs: Vec::new(),
         clocks: None,
         host: Host::unknown("made up"),
         plan: Plan { profile: "test".into(), points, ..Plan::default() },

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use proofmark_model::{FigureKind, PastRun, Timestamp, Verdict, VerdictCounts};
+use proofmark_model::{FigureKind, PastRun, Verdict, VerdictCounts};
 
 use super::line::{Line, Moment};
-use crate::view::{Columns, Entry, MIXED, Table, ceiling_note, clean, joined, percent};
+use crate::view::{Columns, Entry, MIXED, Table, ceiling_note, clean, joined, minute, percent};
 
 /// The place of the columns that a narrow terminal drops.
 const EVERY_COLUMN: &str = "--format csv";
@@ -99,11 +99,4 @@ fn change(share: f64) -> Option<String> {
     let text = percent(share)?;
     let zero = !text.contains(|c: char| ('1'..='9').contains(&c));
     Some(if zero || text.starts_with('-') { text } else { format!("+{text}") })
-}
-
-/// Returns a time to the minute.
-pub fn minute(at: Timestamp) -> String {
-    // `2026-11-21 02:03:04 UTC` without its seconds and its zone.
-    let text = at.display();
-    text.get(..text.len().saturating_sub(7)).unwrap_or(&text).to_owned()
 }

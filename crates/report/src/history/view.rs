@@ -1,17 +1,14 @@
 //! The documents of a history: a list of runs, and a section with a chart and a table for each
 //! line.
 
-use proofmark_model::{PastRun, Timestamp};
+use proofmark_model::PastRun;
 
 use super::line::{Line, Moment};
-use super::table::{self, minute};
+use super::table;
 use crate::view::{
-    Audience, Axis, Blocks, Chart, Document, Drawing, Drawings, Fact, Mark, Section, Series, Spot,
-    Style, Text, Tick, Timeline, both_on_axis, clean, counted, enclosed, mark_at, verdict_mark,
+    Audience, Blocks, Chart, Dates, Document, Drawing, Drawings, Fact, Mark, Section, Series, Spot,
+    Style, Text, Timeline, both_on_axis, clean, counted, enclosed, mark_at, minute, verdict_mark,
 };
-
-/// Labels below a chart.
-const TICKS: u32 = 4;
 
 pub fn runs(runs: &[PastRun]) -> Document {
     let title = format!("{}, newest last", counted(runs.len() as u64, "past run"));
@@ -51,11 +48,9 @@ fn facts(lines: &[Line]) -> Vec<Fact> {
 /// Returns the chart of a line; `None` where none of its values has a place on the axis.
 fn timeline(name: &str, line: &Line) -> Option<Timeline> {
     let (first, last) = (line.moments.first()?.point.started, line.moments.last()?.point.started);
-    let spots: Vec<Spot> = line
-        .moments
-        .iter()
-        .filter_map(|m| spot(line, m, place(m.point.started, first, last)))
-        .collect();
+    let dates = Dates::new(first, last);
+    let spots = line.moments.iter().filter_map(|m| spot(line, m, dates.place(m.point.started)));
+    let spots: Vec<Spot> = spots.collect();
     let (from, to) = spots.first().zip(spots.last())?;
     let count = counted(spots.len() as u64, "result");
     let description = format!(
@@ -63,12 +58,6 @@ fn timeline(name: &str, line: &Line) -> Option<Timeline> {
         from.x, to.x, from.mark.text, to.mark.text
     );
     let missing = line.moments.len() - spots.len();
-    let x = Axis {
-        label: "start of the run, UTC".to_owned(),
-        ends: [0.0, 1.0],
-        ticks: ticks(first, last),
-        ..Axis::default()
-    };
     let series = vec![Series::through(name, spots)];
     let left_out = match missing {
         0 => String::new(),
@@ -79,7 +68,7 @@ fn timeline(name: &str, line: &Line) -> Option<Timeline> {
     };
     let unit = line.scale.label();
     let title = format!("{}, {} is better", line.figure, line.better.as_str());
-    let chart = Chart::new(title, x, [unit, "time"], false, series);
+    let chart = Chart::new(title, dates.axis(), [unit, "time"], false, series);
     Some(Timeline { chart: Chart { description, left_out, ..chart }, unit: unit.to_owned() })
 }
 
@@ -99,27 +88,4 @@ fn spot(line: &Line, m: &Moment, at: f64) -> Option<Spot> {
     let interval = m.ci95.and_then(|i| both_on_axis(scale, i));
     let mark = Mark { interval, ..mark_at(scale, value, about, p.verdict)? };
     Some(Spot { at, x, mark, ..Spot::default() })
-}
-
-/// Returns the place of a time between the first and the last; a single one is in the middle.
-fn place(at: Timestamp, first: Timestamp, last: Timestamp) -> f64 {
-    let from = |t: Timestamp| t.0.as_second() as f64 - first.0.as_second() as f64;
-    let span = from(last);
-    // At the very ends half a sign would be cut.
-    if span > 0.0 { 0.03 + 0.94 * (from(at) / span).clamp(0.0, 1.0) } else { 0.5 }
-}
-
-/// Returns labels of days, or of hours and minutes where all runs are within two days.
-fn ticks(first: Timestamp, last: Timestamp) -> Vec<Tick> {
-    let (from, to) = (first.0.as_millisecond(), last.0.as_millisecond());
-    let span = to.saturating_sub(from);
-    let steps = if span > 0 { TICKS } else { 1 };
-    let tick = |i: u32| {
-        let at = from.saturating_add((span / i64::from(steps)).saturating_mul(i64::from(i)));
-        let at = Timestamp::from_millis(at)?;
-        let text = minute(at);
-        let label = if span > 2 * 86_400_000 { text.get(5..10) } else { text.get(11..16) };
-        Some(Tick { at: place(at, first, last), label: label?.to_owned() })
-    };
-    (0..=if span > 0 { steps } else { 0 }).filter_map(tick).collect()
 }

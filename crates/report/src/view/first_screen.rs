@@ -2,8 +2,8 @@
 //! results that are not valid.
 
 use proofmark_model::{
-    FigureKind, Host, MainResult as Chosen, Measurement, NetworkPath, Run, Storage, StorageKind,
-    Subsystem, Summary, Verdict, counted,
+    FigureKind, Host, MainResult as Chosen, Measurement, NetworkPath, OverRuns, Run, Storage,
+    StorageKind, Subsystem, Summary, Verdict, counted,
 };
 use serde::Serialize;
 
@@ -13,7 +13,7 @@ use super::label::{Group, anchor, delivered, interval, usable, why_no_trials};
 use super::main_results::{ScreenPart, ScreenRow};
 use super::merge_messages::Kind;
 use super::network;
-use super::num::median;
+use super::num::{median, percentage};
 use super::operation;
 use super::references::phrase;
 use super::text::{and_list, clean, joined};
@@ -43,7 +43,7 @@ pub struct FirstScreen {
 /// Builds the first screen of a run.
 pub fn build(run: &Run, groups: &[Group], findings: &[FindingGroup]) -> FirstScreen {
     let all = run.main_results();
-    let with_row = |chosen| Some((chosen, row(groups, chosen)?));
+    let with_row = |chosen| Some((chosen, row(run, groups, chosen)?));
     let shown: Vec<(Subsystem, Vec<(&Chosen, ScreenRow)>)> = all
         .iter()
         .map(|(part, some)| (*part, some.iter().filter_map(with_row).collect()))
@@ -101,7 +101,7 @@ fn about_disk(storage: &Storage) -> String {
     })
 }
 
-fn row(groups: &[Group], chosen: &Chosen) -> Option<ScreenRow> {
+fn row(run: &Run, groups: &[Group], chosen: &Chosen) -> Option<ScreenRow> {
     let m = chosen.measurement;
     let is_there = |g: &Group| g.all.iter().any(|one| std::ptr::eq(*one, m));
     let at = groups.iter().position(is_there)?;
@@ -128,6 +128,7 @@ fn row(groups: &[Group], chosen: &Chosen) -> Option<ScreenRow> {
         unit: scale.label().to_owned(),
         delivered_interval: delivered_interval(m).and_then(|ends| scale.tight_interval(ends)),
         within: found.filter(|_| interval(m).is_some()).and_then(|(_, s)| half_width(s)),
+        between: found.and_then(|(m, s)| between_runs(run, m, s)),
         few: found.and_then(|(m, s)| too_few(m, s)),
         near: near(m, &scale).filter(|_| found.is_some()),
         rounds: rounds(m),
@@ -143,6 +144,17 @@ fn row(groups: &[Group], chosen: &Chosen) -> Option<ScreenRow> {
         },
         reference: reference_ratio(m),
     })
+}
+
+/// How the headline varied between earlier runs, and their number: `4.0 % (9)`.
+fn between_runs(run: &Run, m: &Measurement, s: &Summary) -> Option<String> {
+    let between = run.between_runs_of(&m.workload, &m.params)?;
+    let runs = between.runs;
+    match between.over_runs {
+        _ if between.figure != s.headline => None,
+        OverRuns::Two { .. } => Some(format!("2 states ({runs})")),
+        OverRuns::One(_) => Some(format!("{} ({runs})", percentage(between.half_width()?)?)),
+    }
 }
 
 /// The interval of the delivered figure of a usable result.

@@ -50,6 +50,9 @@ pub struct ScreenRow {
     pub unit: String,
     /// Half the width of the headline's interval as a share: `1.9 %`.
     pub within: Option<String>,
+    /// Half the width of the interval of one run by the variation between earlier runs, and their
+    /// number: `4.0 % (9)`. `None` where it is not known.
+    pub between: Option<String>,
     /// The 95 % interval of the delivered figure, which `check` tests: `75.48–105.8`.
     pub delivered_interval: Option<String>,
     /// `3 trials`, where they are too few for an interval.
@@ -114,6 +117,13 @@ const UNDISTURBED: [&str; 2] = [
      from the threads. A complete solve cannot, so it has delivered alone.",
 ];
 
+/// The column of the variation between runs, and its meaning.
+const BETWEEN_RUNS: [&str; 2] = [
+    "between runs",
+    "Half of the 95 % interval of the machine about the figure of one run, from earlier runs of the \
+     history (their number). The larger of it and ± holds.",
+];
+
 /// The results as tables: one of the machine itself, one of devices and networks, so that each has
 /// only the columns that it needs.
 pub fn result_tables(parts: &[ScreenPart]) -> Vec<Table> {
@@ -170,6 +180,12 @@ fn table(parts: &[&ScreenPart]) -> Table {
             false => r.within.clone().or_else(|| r.few.clone()),
         })
         .spare(if delivered { 2 } else { 3 })
+        .when(has(|r| r.between.is_some()), |table| {
+            table
+                .number(BETWEEN_RUNS[0], |r| r.between.clone())
+                .spare(1)
+                .explained(BETWEEN_RUNS[0], BETWEEN_RUNS[1])
+        })
         .when(delivered, |table| {
             table.number("delivered", |r| match only_delivered(r) {
                 true => value(r),

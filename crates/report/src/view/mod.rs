@@ -14,6 +14,7 @@ pub(crate) mod chart;
 mod circumstances;
 mod columns;
 mod conclusions;
+mod dates;
 mod declared;
 mod delivered_share;
 mod derivation;
@@ -70,10 +71,11 @@ pub use block::{
 };
 pub(crate) use block::{Blocks, shown};
 pub(crate) use chart::{
-    Axis, Bar, BarChart, BarGroup, Chart, Kind, Mark, Panel, Rule, RuleKind, Series, Spot, Tick,
+    Axis, Bar, BarChart, BarGroup, Chart, Kind, Mark, Panel, Rule, RuleKind, Series, Spot,
 };
 pub(crate) use columns::{Columns, Entry};
 pub use conclusions::{Claim, Conclusion, Figure, Relation};
+pub(crate) use dates::{Dates, minute};
 pub use delivered_share::Lost;
 pub use facts::{Fact, FactTable};
 pub use findings::{FindingGroup, Place, findings_of_host, severity_mark};

@@ -21,6 +21,7 @@ fn past(id: i64) -> PastRun {
         host: Some("node1".into()),
         label: None,
         machine: "A CPU, 2 CPUs, 16 GiB".into(),
+        kernel: Some("6.18.5".into()),
         profile: "quick".into(),
         version: "0.1.0".into(),
         path: format!("/runs/{id}"),

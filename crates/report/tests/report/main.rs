@@ -17,6 +17,7 @@ mod first_screen;
 mod fixture;
 mod fleet;
 mod formats;
+mod group;
 mod history;
 mod html;
 mod limits;

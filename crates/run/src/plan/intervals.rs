@@ -6,19 +6,28 @@ use proofmark_model::{LOOKS, MIN_VALUES, Plan, and_list, counted};
 
 use crate::registry::in_rounds;
 
-/// Returns a line for each number of trials that is too small for an interval. With `open_only`, only
-/// of those where the interval was to decide the number: a policy that contradicts itself.
-pub fn without_interval(plan: &Plan, open_only: bool) -> Vec<String> {
+/// Returns a line for each number of trials that is too small for an interval.
+pub fn without_interval(plan: &Plan) -> Vec<String> {
+    lines(plan, |_| true)
+}
+
+/// Returns the same where the interval was to decide the number: a policy that contradicts itself.
+pub fn contradictions(plan: &Plan) -> Vec<String> {
+    lines(plan, |is_fixed| !is_fixed)
+}
+
+/// The lines about workloads of which the number of trials is fixed or not.
+fn lines(plan: &Plan, counts: fn(bool) -> bool) -> Vec<String> {
     let mut few: BTreeMap<(bool, u32), BTreeSet<&str>> = BTreeMap::new();
     for (place, point) in plan.points.iter().enumerate() {
         let id = point.workload.as_str();
         let (is_fixed, most) = (plan.policy.is_fixed(id), plan.policy.trials_for(id).1);
         // A few trials of a fixed number are cut into enough rounds.
         let is_few = match is_fixed {
-            true => most < MIN_VALUES as u32 && !in_rounds(id) && !open_only,
+            true => most < MIN_VALUES as u32 && !in_rounds(id),
             false => most < LOOKS[0] as u32,
         };
-        if is_few && plan.series_of(place).is_none() {
+        if is_few && counts(is_fixed) && plan.series_of(place).is_none() {
             few.entry((is_fixed, most)).or_default().insert(id);
         }
     }
@@ -46,26 +55,26 @@ mod tests {
 
     use super::*;
 
-    fn lines(min_trials: u32, max_trials: u32, open_only: bool) -> Vec<String> {
+    fn plan(min_trials: u32, max_trials: u32) -> Plan {
         let point = |id: &str| Point { workload: id.to_owned(), params: Params::default() };
         let points = ["cpu.flops", "cpu.linpack", "disk.fsync"].map(point).into();
         let policy = Policy { min_trials, max_trials, ..Policy::default() };
-        without_interval(&Plan { points, policy, ..Plan::default() }, open_only)
+        Plan { points, policy, ..Plan::default() }
     }
 
     #[test]
     fn too_few_trials_are_named_with_the_number_that_suffices() {
-        let [open] = &lines(3, 6, true)[..] else { panic!() };
+        let [open] = &contradictions(&plan(3, 6))[..] else { panic!() };
         let start =
             "no 95 % interval for cpu.flops, cpu.linpack and disk.fsync: at most 6 trials are";
         assert!(open.starts_with(start) && open.contains("max_trials = 8"), "{open}");
-        assert_eq!(lines(3, 6, false), lines(3, 6, true));
-        let [fixed] = &lines(3, 3, false)[..] else { panic!() };
+        assert_eq!(without_interval(&plan(3, 6)), contradictions(&plan(3, 6)));
+        let [fixed] = &without_interval(&plan(3, 3))[..] else { panic!() };
         let start = "no 95 % interval for cpu.linpack and disk.fsync: 3 trials are planned";
         assert!(fixed.starts_with(start) && fixed.contains("--trials 6"), "{fixed}");
-        assert_eq!(lines(3, 3, true), [""; 0], "three were asked for");
+        assert_eq!(contradictions(&plan(3, 3)), [""; 0], "three were asked for");
         for (least, most) in [(6, 6), (3, 8), (8, 20), (1000, 1000)] {
-            assert_eq!(lines(least, most, false), [""; 0], "{least} to {most}");
+            assert_eq!(without_interval(&plan(least, most)), [""; 0], "{least} to {most}");
         }
     }
 }

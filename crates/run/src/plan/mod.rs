@@ -33,7 +33,7 @@ pub use budget::{FINDINGS as BUDGET_FINDINGS, left_out_for_time};
 pub use endure::endure;
 pub use estimate::{estimate, takes, takes_alone};
 pub use fit::FINDINGS;
-pub use intervals::without_interval;
+pub use intervals::{contradictions, without_interval};
 pub use references::{FINDINGS as REFERENCE_FINDINGS, seconds as tools_s};
 pub use titles::{Title, titles};
 pub use values::{check_value, typed_parameter};

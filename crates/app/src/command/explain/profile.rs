@@ -12,7 +12,7 @@ pub fn explain_profile(name: &str, text: &str) -> String {
         |e| format!("# On this machine it cannot run: {}\n", e.to_string().replace('\n', " ")),
         |plan| {
             let points = counted(plan.points.len() as u64, "configuration");
-            let few = without_interval(&plan, false);
+            let few = without_interval(&plan);
             let few = few.iter().map(|line| format!("# {line}\n")).collect::<String>();
             format!("# On this machine: {points}; {}.\n{few}", times(&plan))
         },

@@ -6,6 +6,8 @@ pub const ALIASES: &[(&str, &str)] = &[
     ("95", "precision"),
     ("95_interval", "precision"),
     ("interval", "precision"),
+    ("±_in_a_run", "precision"),
+    ("lowest_highest", "between_runs"),
     ("ceiling_reliance", "ceiling"),
     ("of_ceiling", "ceiling"),
     ("lowest_share_of_ceiling", "ceiling"),

@@ -256,6 +256,8 @@ pub const RESULTS: &[Words] = &[
         "Columns from and until: start and end of a level",
         "In seconds after the first sample.",
     ),
+    ("others", "Column: CPU time of other programs in a run", "100 % is one CPU."),
+    ("took", "Column: duration of a run", "From its start to its end, reports included."),
     ("samples", "Column: values of a series", "`proofmark endure` takes one per --every."),
     ("median", "Column: the middle value", "Half of the values are above it."),
     (

@@ -1,0 +1,131 @@
+//! Several runs of one plan: each result over all runs, and what changed between them.
+
+mod over_runs;
+#[cfg(test)]
+mod tests;
+
+use std::borrow::Cow;
+
+use proofmark_model::{
+    ComparedRow, FigureKind, GROUP_SCHEMA, GroupChange, GroupedResult, GroupedRun, Measurement,
+    ResultNames, Run, RunGroup, RunValue, clean, median, placement_words,
+};
+
+use crate::compare::{clock_under_load, facts_that_differ};
+pub(crate) use over_runs::over_runs;
+
+/// A run and where it was read.
+#[derive(Debug, Clone, Copy)]
+pub struct Member<'a> {
+    /// Path of the run.
+    pub name: &'a str,
+    /// The run.
+    pub run: &'a Run,
+}
+
+/// Takes runs together, in the order of their starts.
+pub fn group(members: &[Member]) -> RunGroup {
+    let mut members = members.to_vec();
+    members.sort_by_key(|m| m.run.started);
+    let changes = members.windows(2).enumerate().filter_map(|(i, pair)| {
+        let differences = facts_that_differ(pair[0].run, pair[1].run);
+        (!differences.is_empty()).then_some(GroupChange { run: i + 1, differences })
+    });
+    RunGroup {
+        schema: Cow::Borrowed(GROUP_SCHEMA),
+        changes: changes.collect(),
+        results: results(&members),
+        runs: members.into_iter().map(grouped_run).collect(),
+    }
+}
+
+fn grouped_run(member: Member) -> GroupedRun {
+    let run = member.run;
+    let placements = &run.cpu_placements;
+    GroupedRun {
+        name: clean(member.name),
+        started: run.started,
+        seconds: run.ended.map(|ended| ended.since(run.started)),
+        label: run.label.as_deref().map(clean).filter(|label| !label.is_empty()),
+        machine: run.machine_words(),
+        verdicts: run.measurements.iter().map(|m| m.verdict).collect(),
+        clock_hz: clock_under_load(run),
+        placements: (!placements.is_empty()).then(|| placement_words(placements)),
+        at_work: run.time_account().map(|time| time.at_work()),
+        others_of_one_cpu: run.programs_of_one_cpu,
+    }
+}
+
+/// The results of all runs. A series over time is none: it has no single value.
+fn results(members: &[Member]) -> Vec<GroupedResult> {
+    let mut firsts: Vec<(usize, &Measurement)> = Vec::new();
+    for (place, member) in members.iter().enumerate() {
+        for m in member.run.measurements.iter().filter(|m| m.series.is_none()) {
+            if !firsts.iter().any(|(_, first)| is_same(first, m)) {
+                firsts.push((place, m));
+            }
+        }
+    }
+    firsts.into_iter().map(|(place, first)| result(members, members[place].run, first)).collect()
+}
+
+fn is_same(a: &Measurement, b: &Measurement) -> bool {
+    a.workload == b.workload && a.params == b.params && a.unit == b.unit && b.series.is_none()
+}
+
+fn result(members: &[Member], own: &Run, first: &Measurement) -> GroupedResult {
+    let in_each: Vec<Option<&Measurement>> = members
+        .iter()
+        .map(|member| member.run.measurements.iter().find(|m| is_same(first, m)))
+        .map(|m| m.filter(|m| m.verdict.is_usable() && m.summary.is_some()))
+        .collect();
+    let figure = most_frequent_headline(&in_each);
+    let values: Vec<Option<RunValue>> =
+        in_each.iter().map(|m| value(m.as_ref()?, figure)).collect();
+    let placed: Vec<(usize, f64)> = values
+        .iter()
+        .enumerate()
+        .filter_map(|(place, v)| Some((place, v.as_ref()?.value)))
+        .collect();
+    let half_widths: Vec<f64> =
+        in_each.iter().filter_map(|m| Some(m.as_ref()?.precision?.half_width)).collect();
+    let spec = own.workloads.get(&first.workload);
+    GroupedResult {
+        workload: clean(&first.workload),
+        name: name(own, first),
+        row: row(own, first),
+        subsystem: first.subsystem,
+        params: first.params.clone(),
+        unit: first.unit,
+        random: spec.is_some_and(|spec| spec.work.is_random()),
+        better: first.better,
+        figure,
+        within: median(&half_widths),
+        over_runs: over_runs(&placed, first.subsystem.info().tolerance),
+        values,
+    }
+}
+
+fn most_frequent_headline(in_each: &[Option<&Measurement>]) -> FigureKind {
+    let headlines = || in_each.iter().flatten().filter_map(|m| Some(m.summary.as_ref()?.headline));
+    let count = |kind: FigureKind| headlines().filter(|headline| *headline == kind).count();
+    [FigureKind::Attainable, FigureKind::Typical, FigureKind::Delivered]
+        .into_iter()
+        .max_by_key(|kind| count(*kind))
+        .unwrap_or(FigureKind::Delivered)
+}
+
+fn value(m: &Measurement, figure: FigureKind) -> Option<RunValue> {
+    let value = m.summary.as_ref()?.figure(figure).value.filter(|v| v.is_finite())?;
+    Some(RunValue { value, verdict: m.verdict })
+}
+
+fn name(run: &Run, m: &Measurement) -> String {
+    ResultNames::of_run(run, &m.workload).configuration(m)
+}
+
+fn row(run: &Run, m: &Measurement) -> Option<ComparedRow> {
+    let rows = run.main_results().into_iter().flat_map(|(_, rows)| rows);
+    let (place, row) = rows.enumerate().find(|(_, row)| std::ptr::eq(row.measurement, m))?;
+    Some(ComparedRow { place, title: row.title(run)? })
+}

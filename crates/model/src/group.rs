@@ -1,0 +1,147 @@
+//! Several runs of one plan, taken together.
+
+use std::borrow::Cow;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Better, ComparedRow, Difference, FigureKind, Params, Subsystem, Timestamp, Unit, Verdict,
+    VerdictCounts,
+};
+
+/// Version of a group's shape.
+pub const GROUP_SCHEMA: &str = "proofmark.group/1";
+
+/// Several runs, and each result over all of them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Group")]
+pub struct RunGroup {
+    /// Always [`GROUP_SCHEMA`].
+    pub schema: Cow<'static, str>,
+    /// The runs, the earliest first.
+    pub runs: Vec<GroupedRun>,
+    /// Facts about machine, programs and plan that changed from one run to the next.
+    pub changes: Vec<GroupChange>,
+    /// The results, in the order of the first run that has each.
+    pub results: Vec<GroupedResult>,
+}
+
+/// One of the runs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct GroupedRun {
+    /// Path of the run.
+    pub name: String,
+    /// Start time.
+    pub started: Timestamp,
+    /// Duration in seconds; null where the run did not end.
+    pub seconds: Option<f64>,
+    /// The user's name for the machine or the run (`--label`); left out without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+    /// The machine in a few words.
+    pub machine: String,
+    /// Number of results by verdict.
+    pub verdicts: VerdictCounts,
+    /// Median clock of the CPU results' trials, in hertz; null where it was not measured.
+    pub clock_hz: Option<f64>,
+    /// Placements of the threads' CPUs, the most frequent first; null where they were not probed.
+    pub placements: Option<String>,
+    /// Share of the threads' time at work; null where the system does not count it.
+    pub at_work: Option<f64>,
+    /// CPU time of all other programs, as a share of that of one CPU; null where it is not counted.
+    pub others_of_one_cpu: Option<f64>,
+}
+
+/// Facts that changed between two runs in succession.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct GroupChange {
+    /// Place of the later run in `runs`, from 0.
+    pub run: usize,
+    /// The facts; A is the earlier run, B the later one.
+    pub differences: Vec<Difference>,
+}
+
+/// One result over all runs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct GroupedResult {
+    /// Workload id.
+    pub workload: String,
+    /// Parameters that distinguish it from the other results of its workload, in words; empty for
+    /// an only result.
+    pub name: String,
+    /// The row on the first screen; left out where it has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub row: Option<ComparedRow>,
+    /// Part of the machine.
+    pub subsystem: Subsystem,
+    /// Every parameter.
+    pub params: Params,
+    /// Base unit.
+    pub unit: Unit,
+    /// True if the order is random: reports count such disk I/O in operations per second.
+    #[serde(default)]
+    pub random: bool,
+    /// The better direction.
+    pub better: Better,
+    /// The figure of which the values are: the headline of most runs.
+    pub figure: FigureKind,
+    /// The figure in each run, in the order of `runs`; null where a run has none that is usable.
+    pub values: Vec<Option<RunValue>>,
+    /// The median of the half widths of the runs' own 95 % intervals, as a share; null where none has
+    /// one.
+    pub within: Option<f64>,
+    /// The values of all runs taken together; null for fewer than two.
+    pub over_runs: Option<OverRuns>,
+}
+
+/// A figure of one run.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RunValue {
+    /// The figure.
+    pub value: f64,
+    /// The verdict on the result.
+    pub verdict: Verdict,
+}
+
+/// The values of several runs taken together.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum OverRuns {
+    /// The runs vary about one value.
+    One(RunLevel),
+    /// The runs have one of two values, and none between: no interval describes both.
+    Two {
+        /// The lower value and the higher one.
+        states: [RunState; 2],
+    },
+}
+
+/// A value about which runs vary.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RunLevel {
+    /// Median of the runs.
+    pub median: f64,
+    /// The 95 % interval of the median over runs; null for two runs.
+    pub ci95: Option<[f64; 2]>,
+    /// Standard deviation between runs, as a share: that of the logarithms.
+    pub between: f64,
+}
+
+/// One of two values.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RunState {
+    /// Median of its runs.
+    pub median: f64,
+    /// Number of its runs.
+    pub runs: u64,
+    /// Its share of the runs.
+    pub share: f64,
+    /// Places of its runs in `runs`, from 0.
+    pub places: Vec<usize>,
+}
+
+/// Returns the JSON schema of a group.
+pub fn group_schema() -> schemars::Schema {
+    schemars::schema_for!(RunGroup)
+}
