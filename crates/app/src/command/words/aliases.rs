@@ -8,6 +8,8 @@ pub const ALIASES: &[(&str, &str)] = &[
     ("interval", "precision"),
     ("ceiling_reliance", "ceiling"),
     ("of_ceiling", "ceiling"),
+    ("rough", "ceiling"),
+    ("rough_ceiling", "ceiling"),
     ("lowest_share_of_ceiling", "ceiling"),
     ("proofmark_ceiling", "ceiling"),
     ("tool_ceiling", "ceiling"),
