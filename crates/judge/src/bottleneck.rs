@@ -12,8 +12,7 @@ mod words;
 use std::ops::RangeInclusive;
 
 use proofmark_model::{
-    Bottleneck, Finding, Isa, Measurement, Pace, Params, Severity, Unit, check_id, format_percent,
-    key,
+    Bottleneck, Finding, Measurement, Pace, Params, Severity, Unit, check_id, format_percent, key,
 };
 
 use crate::capacity::Capacity;
@@ -21,7 +20,7 @@ use crate::compare::effect;
 use crate::execution::Execution;
 use crate::memory::{cache_at, from_memory, touched_bytes};
 use crate::statistics::{gain, median_over};
-use crate::{Context, ceilings};
+use crate::{Context, ceilings, from_windows};
 
 pub use words::WORDS;
 
@@ -34,8 +33,6 @@ const SHARED: f64 = 1.2;
 const OWN: f64 = 0.9;
 /// Smallest gain of a larger problem that shows that the size limited this one.
 const LARGER: f64 = 1.05;
-/// Smallest block in bytes that is moved as a long run of vectors.
-const LONG: u64 = 4096;
 
 /// Shares of time lost to interrupts that are reported; a run file is untrusted input.
 const REPORTED: RangeInclusive<f64> = 0.001..=1.0;
@@ -77,9 +74,8 @@ fn by_subsystem(ctx: &Context, m: &Measurement, reason: String) -> Result<Bottle
 
 /// Names the resource of the ceiling, if the result is near it.
 fn near_the_ceiling(ctx: &Context, m: &Measurement) -> Result<Bottleneck, String> {
-    let (Some(ceiling), Some(efficiency)) = (&m.ceiling, m.efficiency) else {
-        return Err("unknown: no ceiling".to_owned());
-    };
+    let ceiling = m.ceiling.as_ref().ok_or("unknown: no ceiling")?;
+    let efficiency = m.efficiency.ok_or("unknown: the ceiling is too vague for a share of it")?;
     let share = format!("{} of the ceiling", format_percent(efficiency));
     if efficiency < NEAR {
         return Err(match translation(ctx, m) {
@@ -91,8 +87,9 @@ fn near_the_ceiling(ctx: &Context, m: &Measurement) -> Result<Bottleneck, String
     let rule = ceilings::find(&ceiling.id).ok_or_else(|| {
         format!("{share}; the ceiling {} has no rule that names the bottleneck", ceiling.id)
     })?;
-    let mut bottleneck = ceilings::quota(ceiling, &capacity, &share)
-        .unwrap_or_else(|| (rule.bottleneck)(ceiling, &capacity, &share));
+    let of_rule = || Some((rule.bottleneck?)(ceiling, &capacity, &share));
+    let named = ceilings::quota(ceiling, &capacity, &share).or_else(of_rule);
+    let mut bottleneck = named.ok_or_else(|| share.clone())?;
     if let Some(lost) = interrupted(m).filter(|lost| REPORTED.contains(lost)) {
         let lost = format_percent(lost);
         bottleneck.evidence += &format!("; interrupts took {lost} of the threads' time");
@@ -144,7 +141,7 @@ fn by_scaling(ctx: &Context, m: &Measurement) -> Option<Result<Bottleneck, Strin
     }
     let evidence = format!("{threads} threads reach {ratio:.2} times the rate of 1");
     if ratio > OWN * threads {
-        return Some(Ok(Bottleneck::new(own(ctx, m), evidence)));
+        return Some(Ok(Bottleneck::new("core", evidence)));
     }
     let resource = if ratio < SHARED { shared(ctx, m)? } else { return None };
     Some(match ctx.host.is_virtual() == Some(false) {
@@ -182,23 +179,23 @@ fn shared(ctx: &Context, m: &Measurement) -> Option<&'static str> {
     cache_at(ctx.host, 2).is_some_and(|l2| set > l2.size_bytes).then_some("shared cache")
 }
 
-/// The resource that each core has for itself. For long runs of vectors from memory these are its
-/// lines in flight: in a cache the same loops are many times as fast. Else it is the core as a
-/// whole.
-fn own(ctx: &Context, m: &Measurement) -> &'static str {
-    let wide = Isa::from_params(&m.params).is_some_and(|isa| isa.vector_bits().is_some());
-    let long = m.params.get(key::BLOCK_SIZE).map_or(wide, |block| block >= LONG);
-    if long && from_memory(ctx, m).is_ok() { "lines in flight of a core" } else { "core" }
-}
-
 /// The first finding that names what took CPU time.
 fn taken_away(ctx: &Context, m: &Measurement) -> Option<Bottleneck> {
     let lost = |check: &str| check == check_id::SWAP || !is_at_disk_ceiling(ctx, m);
     CONTENTION_CHECKS.iter().filter(|(check, _)| lost(check)).find_map(|(check, resource)| {
-        let is_here = |f: &&Finding| f.check == *check && f.severity >= Severity::Suspect;
+        let is_here = |f: &&Finding| {
+            f.check == *check && (f.severity >= Severity::Suspect || is_set_by_quota(f, m))
+        };
         let finding = m.findings.iter().find(is_here).filter(|f| explains_the_gap(f, m))?;
         Some(Bottleneck::new(*resource, finding.message.as_str()))
     })
+}
+
+/// Returns true if a quota stopped the threads for a part of the figure that matters. Under a known
+/// quota that is no fault of the figure, so the finding is a note.
+fn is_set_by_quota(f: &Finding, m: &Measurement) -> bool {
+    let matters = effect::share(f).is_some_and(|share| share > m.subsystem.info().tolerance);
+    f.check == check_id::THROTTLED && matters && !from_windows(m)
 }
 
 /// Returns false if what the finding cost is known, and less than half of what the result lacks of
@@ -279,7 +276,9 @@ mod tests {
             expect_bottleneck(&host(), m, &[], words);
         }
         let quota = "^CPU quota$ 99.0 % of the ceiling of 0.5 CPUs at 4.000 GHz";
-        expect_bottleneck(&with_quota(host(), 0.5), near(flops(1), 32e9), &[], quota);
+        // Ten periods bound the rest of one before them.
+        let long = each(near(flops(1), 32e9), |_, t| (t.seconds, t.work) = (1.0, t.value));
+        expect_bottleneck(&with_quota(host(), 0.5), long, &[], quota);
         for whole in [host(), with_quota(host(), 0.5)] {
             expect_bottleneck(&bare(whole), clock(4.1e9), &[], "^clock$ ... reported boost");
         }
@@ -329,8 +328,9 @@ mod tests {
 
     #[test]
     fn the_gain_of_threads_shows_the_shared_resource() {
-        let lines = "^lines in flight of a core$ 2 threads reach 1.98 times the rate of 1";
-        expect_scaled(|threads| stream("read", threads), 1.98, [lines; 2]);
+        // It shows that each core has its own limit, and not which.
+        let core = "^core$ 2 threads reach 1.98 times the rate of 1";
+        expect_scaled(|threads| stream("read", threads), 1.98, [core; 2]);
         let bytes = |threads| with_param(blocks("read_write", 1), "threads", threads);
         expect_scaled(bytes, 2.0, ["^core$"; 2]);
         let swept = |set: u64, words| {

@@ -41,7 +41,7 @@ use std::collections::BTreeMap;
 
 use proofmark_model::{
     Better, Ceiling, FigureKind, Host, Measurement, OtherPrograms, Params, Policy, Property,
-    Quantity, Round, Trial, Work, WorkloadSpec, format_percent,
+    Quantity, Round, Trial, Work, WorkloadSpec, ceiling_id, format_percent,
 };
 
 pub use between::between_runs;
@@ -116,70 +116,44 @@ impl<'a> Context<'a> {
 /// The work of a workload without a declaration.
 static UNDECLARED: Work = Work::CORE;
 
-/// Efficiency, measured / ceiling: the median over the rounds if the headline is made of windows,
-/// else of all work over all time. Each round and trial is compared with the ceiling at its own
-/// clock. Without trials it is headline / ceiling. If less is better, it is ceiling / measured, so 1
-/// is always the ceiling itself.
+/// Efficiency: headline / ceiling, at the clock of the headline. If less is better, it is ceiling /
+/// headline, so 1 is always the ceiling itself.
 fn efficiency(m: &Measurement) -> Result<f64, String> {
-    efficiency_by(m, share_of)
-}
-
-/// The efficiency of values whose median is the figure, such as those of a tool.
-fn efficiency_of_values(m: &Measurement) -> Result<f64, String> {
-    efficiency_by(m, |ceiling, m| median_share(ceiling, m).or_else(|| headline_share(ceiling, m)))
-}
-
-fn efficiency_by(
-    m: &Measurement,
-    share_of: impl Fn(&Ceiling, &Measurement) -> Option<f64>,
-) -> Result<f64, String> {
     let ceiling = m.ceiling.as_ref().ok_or("there is no ceiling to compare with")?;
     if m.summary.as_ref().is_some_and(|s| s.figure(s.headline).value.is_none()) {
         return Err("there is no headline figure to compare with the ceiling".to_owned());
     }
     let share = share_of(ceiling, m).ok_or("there is no trial to compare with the ceiling")?;
-    if share > 1.0 && share <= 1.0 + ceiling.uncertainty && ceiling.uncertainty >= VAGUE {
+    let uncertainty = format_percent(ceiling.uncertainty);
+    if ceiling.is_vague() {
+        let declare =
+            match [ceiling_id::MEMORY_CORE, ceiling_id::MEMORY_DRAM].contains(&&*ceiling.id) {
+                true => "; declare the rate of the memory (--limit memory.dram)",
+                false => "",
+            };
         return Err(format!(
-            "the result is above this ceiling but within its uncertainty of {}, so its share \
-             of the ceiling is meaningless",
-            format_percent(ceiling.uncertainty)
+            "the uncertainty of this ceiling is {uncertainty}, so a share of it shows nothing{declare}"
+        ));
+    }
+    if share > 1.0 && share <= 1.0 + ceiling.uncertainty && ceiling.is_rough() {
+        return Err(format!(
+            "the result is above this ceiling but within its uncertainty of {uncertainty}, so its \
+             share of the ceiling is meaningless"
         ));
     }
     Ok(share)
 }
 
-/// Uncertainty of a ceiling from which a result above it is not reported as a share of it.
-const VAGUE: f64 = 0.3;
-
-/// The efficiency with any ceiling.
+/// The share of any ceiling that the headline is.
 pub(crate) fn share_of(ceiling: &Ceiling, m: &Measurement) -> Option<f64> {
-    let found = match from_windows(m) {
-        true => median_share(ceiling, m),
-        false => delivered_share(ceiling, m),
-    };
-    found.or_else(|| headline_share(ceiling, m)).filter(|e| e.is_finite())
-}
-
-/// The share of the headline at the usual clock.
-fn headline_share(ceiling: &Ceiling, m: &Measurement) -> Option<f64> {
     share(m.better, m.summary.as_ref()?.value(), ceiling.value)
 }
 
-/// The share of the median trial, or of the median round of undisturbed windows.
-pub(crate) fn median_share(ceiling: &Ceiling, m: &Measurement) -> Option<f64> {
-    by_stretch(m, |value, clock| share(m.better, value, ceiling_at(m.better, ceiling, clock)))
-}
-
-/// The share that delivered work is of what the ceiling allows in the same time: the mean over the
-/// trials, weighted by their time.
-fn delivered_share(ceiling: &Ceiling, m: &Measurement) -> Option<f64> {
-    let of_trial = |t: &Trial| {
-        let ceiling = ceiling_at(m.better, ceiling, t.conditions.clock_hz);
-        Some((t.seconds * share(m.better, t.value, ceiling)?, t.seconds))
-    };
-    let all = m.trials.iter().filter_map(of_trial).filter(|(share, _)| share.is_finite());
-    let (share, seconds) = all.fold((0.0, 0.0), |sum, of| (sum.0 + of.0, sum.1 + of.1));
-    (seconds > 0.0).then_some(share / seconds)
+/// The share of the median trial, each at its own clock.
+pub(crate) fn share_of_median_trial(ceiling: &Ceiling, m: &Measurement) -> Option<f64> {
+    let of_trial =
+        |t: &Trial| share(m.better, t.value, ceiling_at(m.better, ceiling, t.conditions.clock_hz));
+    statistics::median_over(&m.trials, of_trial)
 }
 
 /// Returns true if the headline is made of undisturbed windows.
@@ -263,15 +237,21 @@ mod tests {
     }
 
     #[test]
-    fn efficiency_is_against_each_trials_own_clock() {
-        // The clock and the rate fall by a tenth in half of the trials.
-        let m = each(flops(1), |i, t| {
-            let share = if i % 2 == 0 { 0.9 } else { 1.0 };
-            t.value *= share;
+    fn figure_ceiling_and_efficiency_agree_where_the_clock_falls() {
+        // The clock and the rate fall by a fifth in the trials that take most of the time.
+        let m = with_delivered(each(linpack(2000, 1), |i, t| {
+            let share = if i < 6 { 0.8 } else { 1.0 };
+            (t.value, t.seconds) = (t.value * share, t.seconds / share);
             t.conditions.clock_hz = t.conditions.clock_hz.map(|hz| hz * share);
-        });
-        let e = judged(&host(), m, &[]).efficiency.unwrap();
-        assert!((e - 0.99).abs() < 0.005, "{e}");
+        }));
+        let m = judged(&host(), m, &[]);
+        let ceiling = m.ceiling.as_ref().unwrap().value;
+        let share = m.efficiency.unwrap();
+        assert!((share - m.summary.as_ref().unwrap().value() / ceiling).abs() < 1e-12);
+        // The same as all work over what each trial's own clock allowed: 16 operations a cycle.
+        let sum = |of: fn(&Trial) -> f64| m.trials.iter().map(of).sum::<f64>();
+        let allowed = sum(|t| t.seconds * 16.0 * t.conditions.clock_hz.unwrap());
+        assert!((share - sum(|t| t.work) / allowed).abs() < 1e-9, "{share}");
     }
 
     #[test]
@@ -282,8 +262,8 @@ mod tests {
                 (t.value, t.seconds) = (t.value / 9.0, 9.0 * t.seconds);
             }
         });
-        let share = |m: &Measurement| judged(&host(), m.clone(), &[]).efficiency.unwrap();
-        let ratio = share(&m) / share(&linpack(2000, 1));
+        let share = |m| judged(&host(), with_delivered(m), &[]).efficiency.unwrap();
+        let ratio = share(m) / share(linpack(2000, 1));
         assert!((ratio - 10.0 / 18.0).abs() < 0.01, "{ratio}");
     }
 
@@ -334,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn above_a_vague_ceiling_there_is_no_share_of_it() {
+    fn of_a_vague_ceiling_and_above_a_rough_one_there_is_no_share() {
         let with = |uncertainty: f64, value: f64| {
             let mut m = with_values(flops(1), &around(value));
             let (value, unit) = (64e9, m.unit.to_string());
@@ -342,9 +322,10 @@ mod tests {
             m.ceiling = Some(Ceiling { id, value, unit, formula, inputs, uncertainty });
             efficiency(&m)
         };
-        assert!(with(1.0, 70e9).unwrap_err().contains("above this ceiling"));
-        assert!(with(1.0, 60e9).unwrap() < 1.0);
-        assert!(with(1.0, 160e9).unwrap() > 2.0, "beyond the uncertainty it is reported");
+        assert!(with(0.9, 70e9).unwrap_err().contains("above this ceiling"));
+        assert!(with(0.9, 60e9).unwrap() < 1.0);
+        assert!(with(0.9, 160e9).unwrap() > 2.0, "beyond the uncertainty it is reported");
+        assert!(with(1.0, 60e9).unwrap_err().contains("uncertainty of this ceiling is 100.0 %"));
         assert!(with(0.02, 65e9).unwrap() > 1.0);
         // If less is better, the ratio is inverted.
         assert_eq!(share(Better::Lower, 2.0, 1.0), Some(0.5));

@@ -11,14 +11,14 @@ use proofmark_model::{
 };
 
 use crate::checks::Check;
-use crate::{Context, checks, efficiency_of_values};
+use crate::{Context, checks, efficiency};
 
 /// Judges a reference: efficiency, findings and verdict. The result has its ceiling. Findings of
 /// other crates' checks are kept.
 pub(crate) fn judged(ctx: &Context, m: &Measurement, raw: Reference) -> Reference {
     let mut r = raw;
     let mut theirs = as_measurement(m, &r);
-    r.efficiency = efficiency_of_values(&theirs).ok();
+    r.efficiency = efficiency(&theirs).ok();
     theirs.efficiency = r.efficiency;
     r.findings.retain(|f| checks::find(&f.check).is_none());
     // Without trials there is nothing to check.

@@ -255,6 +255,14 @@ pub(crate) fn at_rate(m: Measurement, rate: f64) -> Measurement {
     disk::timed(Measurement { summary: summary(&values), ..m })
 }
 
+/// The result with all work over all time as its delivered figure.
+pub(crate) fn with_delivered(mut m: Measurement) -> Measurement {
+    let sum = |of: fn(&Trial) -> f64| m.trials.iter().map(of).sum::<f64>();
+    let rate = sum(|t| t.work) / sum(|t| t.seconds);
+    m.summary.as_mut().unwrap().delivered.value = Some(m.unit.rate(rate));
+    m
+}
+
 /// The judged result.
 pub(crate) fn judged(host: &Host, m: Measurement, others: &[Measurement]) -> Measurement {
     let policy = policy();

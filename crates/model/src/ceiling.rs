@@ -33,24 +33,29 @@ pub struct Input {
 }
 
 /// The reliance that a share of a ceiling deserves.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Reliance {
     /// A known figure of a resource that the result alone used.
     #[default]
     Known,
-    /// A figure that was assumed, or is known only within a factor of two.
+    /// A figure that was assumed.
     Assumed,
+    /// A figure whose uncertainty is 30 % or more.
+    Rough,
     /// A figure of a resource that both ends of a connection share.
     Shared,
 }
 
 impl Reliance {
-    /// Returns the word of the CSV: `known`, `assumed` or `shared`.
+    /// Returns the word of the CSV: `known`, `assumed`, `rough` or `shared`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Known => "known",
             Self::Assumed => "assumed",
+            Self::Rough => "rough",
             Self::Shared => "shared",
         }
     }
@@ -61,8 +66,11 @@ impl Reliance {
     }
 }
 
-/// Uncertainty from which on a ceiling is known only within a factor of two.
-const FACTOR_OF_TWO: f64 = 1.0;
+/// Uncertainty from which on a ceiling is rough.
+const ROUGH: f64 = 0.3;
+
+/// Uncertainty from which on a share of a ceiling shows nothing: the limit may be twice as high.
+const VAGUE: f64 = 1.0;
 
 /// The theoretical ceiling of a measurement, with its derivation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -88,9 +96,19 @@ impl Ceiling {
         let first = self.inputs.first().map(|i| i.source);
         match first {
             _ if self.id == crate::ceiling_id::NETWORK_LOOPBACK => Reliance::Shared,
+            _ if self.is_rough() => Reliance::Rough,
             Some(Provenance::Assumed) => Reliance::Assumed,
-            _ if self.uncertainty >= FACTOR_OF_TWO => Reliance::Assumed,
             _ => Reliance::Known,
         }
+    }
+
+    /// Returns true if the uncertainty is so large that shares of this ceiling need a note.
+    pub fn is_rough(&self) -> bool {
+        self.uncertainty >= ROUGH
+    }
+
+    /// Returns true if the uncertainty is so large that a share of this ceiling shows nothing.
+    pub fn is_vague(&self) -> bool {
+        self.uncertainty >= VAGUE
     }
 }

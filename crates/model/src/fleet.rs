@@ -8,8 +8,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Better, FigureKind, Params, Program, Severity, Subsystem, TimeAccount, Timestamp, Tool, Unit,
-    Verdict,
+    Better, FigureKind, Params, Program, Reliance, Severity, Subsystem, TimeAccount, Timestamp,
+    Tool, Unit, Verdict,
 };
 
 /// Version of the lines' shape.
@@ -304,8 +304,11 @@ pub struct NodeFigure {
     /// The share by which a figure may exceed the ceiling; null: an older file does not tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ceiling_margin: Option<f64>,
-    /// Measured / ceiling.
+    /// Headline / ceiling; null where the ceiling is too vague.
     pub efficiency: Option<f64>,
+    /// The reliance that a share of the ceiling deserves; left out for a known ceiling.
+    #[serde(default, skip_serializing_if = "Reliance::is_known")]
+    pub reliance: Reliance,
     /// The resource that limited the result.
     pub bottleneck: Option<String>,
     /// Findings of the checks.

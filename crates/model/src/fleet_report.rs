@@ -8,7 +8,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Better, Decision, FactId, FigureKind, FleetPlan, NodeFact, Params, Subsystem, Unit, and_list,
+    Better, Decision, FactId, FigureKind, FleetPlan, NodeFact, Params, Reliance, Subsystem, Unit,
+    and_list,
 };
 
 /// Version of the report's shape.
@@ -208,6 +209,9 @@ pub struct FleetStrip {
     /// Median share of the ceiling that this figure reaches; null where the result's other figure
     /// comes first.
     pub of_ceiling: Option<f32>,
+    /// The reliance that this share deserves; left out for a known ceiling.
+    #[serde(default, skip_serializing_if = "Reliance::is_known")]
+    pub reliance: Reliance,
     /// The conclusion.
     pub outcome: StripOutcome,
     /// Ratios by round of the second pass; empty where the node was not in it.

@@ -87,8 +87,8 @@ pub struct Measurement {
     pub verification: Option<Verification>,
     /// The theoretical limit.
     pub ceiling: Option<Ceiling>,
-    /// Result / ceiling: of attainable and typical the median over the rounds, of delivered that of
-    /// all work over all time. Each round or trial counts against the ceiling at its own clock.
+    /// Headline / ceiling, inverted where less is better. The ceiling has the clock of the headline.
+    /// Null where its uncertainty is 100 % or more.
     pub efficiency: Option<f64>,
     /// The resource that limited the result.
     pub bottleneck: Option<Bottleneck>,

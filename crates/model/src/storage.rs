@@ -205,7 +205,7 @@ pub struct FileState {
     /// Bytes that the workload requested to write.
     pub asked_written_bytes: u64,
     /// Mean number of I/Os that each thread had in flight, from right before the submission until
-    /// the thread saw the completion; null where it has no queue, or timed no I/O.
+    /// the thread saw the completion; null where it has no queue, or did not time each I/O.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_flight: Option<f64>,
     /// Order in which each thread took its blocks.

@@ -138,8 +138,10 @@ pub const TERMS: &[(&str, &str, &str)] = &[
     (
         "ceiling",
         "Column of ceiling: the result as a share of its theoretical limit",
-        "The limit is derived from the machine's design and its clock in the same windows; `proofmark \
-         list ceilings` names the rules and report.html has formulas and inputs. -: no limit is known.",
+        "Figure / limit, for times limit / figure. The limit is derived from the machine's design and its \
+         clock in the same windows or trials; `proofmark list ceilings` names the rules and report.html has \
+         formulas and inputs. Assumed: the first input is. Rough: the uncertainty is 30 % or more. Shared: both \
+         ends of a connection use it. -: no limit is known, or its uncertainty is 100 % or more.",
     ),
     (
         "bottleneck",

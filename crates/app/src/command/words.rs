@@ -95,6 +95,13 @@ mod tests {
     }
 
     #[test]
+    fn lines_in_flight_are_cache_lines_and_no_queue() {
+        let lines = texts("lines in flight").concat();
+        assert!(lines.contains("cache lines") && !lines.contains("I/Os"), "{lines}");
+        assert!(texts("in flight").concat().contains("I/Os"));
+    }
+
+    #[test]
     fn every_fact_and_every_column_of_csv_is_explained() {
         let mut all = Vec::new();
         files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../report/src"), &mut all);

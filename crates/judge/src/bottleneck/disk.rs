@@ -19,6 +19,9 @@ const BUSY_CPU: f64 = 0.9;
 /// Share of the most I/Os in flight from which they wait at the device; the rest is the path to it.
 const WAITING: f64 = 0.8;
 
+/// Share of the I/Os whose latency is that of all: the clock readings of a sample lengthen short ones.
+const TIMED: f64 = 0.99;
+
 /// Names the bottleneck of a result that is not at its ceiling. Fails with the reason why it is
 /// unknown.
 pub(crate) fn name(ctx: &Context, m: &Measurement) -> Result<Bottleneck, String> {
@@ -53,7 +56,9 @@ pub(crate) fn name(ctx: &Context, m: &Measurement) -> Result<Bottleneck, String>
         }
     }
     let shallower = best(ctx, m, false).map(|(ratio, other)| (1.0 / ratio, other));
-    if let Some((gain, other)) = shallower.filter(|(gain, _)| *gain < NOTHING) {
+    // A much higher rate with fewer in flight shows that the device can do more.
+    let as_fast = |(gain, _): &(f64, _)| (NOTHING.recip()..NOTHING).contains(gain);
+    if let Some((gain, other)) = shallower.filter(as_fast) {
         let what = format!("this is only {gain:.2} times the rate of {}", differs(m, other));
         return Ok(Bottleneck::new("device", with_law(what)));
     }
@@ -78,13 +83,15 @@ fn by_cpu(m: &Measurement, share: f64) -> Bottleneck {
     Bottleneck::new("CPU", figure + why)
 }
 
-/// Little's law in figures; empty where no latency was recorded.
+/// Little's law in figures; empty where not the latency of each I/O was recorded.
 fn little(m: &Measurement) -> String {
     // The mean over all trials, like the latency.
     let (work, seconds) = m.trials.iter().fold((0.0, 0.0), |(w, s), t| (w + t.work, s + t.seconds));
     let rate = ios(m, work / seconds).filter(|r| r.is_finite() && *r > 0.0);
     let each = m.latency.as_ref().map(|l| l.mean).filter(|s| s.is_finite() && *s > 0.0);
-    let Some((rate, each)) = rate.zip(each) else { return String::new() };
+    let timed = m.latency.as_ref().map_or(0.0, |l| l.count as f64);
+    let all = ios(m, work).filter(|all| timed >= TIMED * all);
+    let Some(((rate, each), _)) = rate.zip(each).zip(all) else { return String::new() };
     format!(
         "{} IOPS x {} each = {:.2} in flight of {:.0}",
         format_count(rate.round() as u64),
@@ -191,6 +198,17 @@ mod tests {
         expect(each(warm(), |_, t| t.conditions.own_cpu_s = None), &[], "^CPU$");
         let idle = each(warm(), |_, t| t.conditions.own_cpu_s = Some(0.3 * t.seconds));
         expect(idle, &[], "^none$ ... 30.0 %");
+    }
+
+    #[test]
+    fn a_device_that_did_more_with_less_in_flight_is_no_bottleneck() {
+        let slow = at_rate(rand_read(4), 0.1 * rand_read(1).summary.unwrap().value());
+        let slow = each_device(slow, |_, d| d.in_flight_s = 0.0);
+        expect(slow, &[rand_read(1)], "^none$");
+        // The time of a sample of the I/Os is not that of all.
+        let mut sampled = each_device(rand_read(1), |_, d| d.in_flight_s = 0.0);
+        sampled.latency.as_mut().unwrap().count /= 61;
+        expect(sampled, &[rand_read(32)], "^queue depth$ depth 32 reached 7.60 times the rate");
     }
 
     #[test]

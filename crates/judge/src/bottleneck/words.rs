@@ -12,10 +12,6 @@ pub const WORDS: &[(&str, &str)] = &[
     ("CPU quota", "The cgroup's CPU quota stops the threads."),
     ("problem size", "A larger problem reaches a higher rate: this one is too small."),
     ("load latency", "Each load waits for the one before it."),
-    (
-        "lines in flight of a core",
-        "A core waits for memory with as many cache lines requested as it can.",
-    ),
     ("memory bus", "The memory channels carry as much as they can."),
     (
         "path to memory",
@@ -28,7 +24,10 @@ pub const WORDS: &[(&str, &str)] = &[
     ("link", "The link carries as much as its rate allows."),
     ("streams", "More streams reach a higher rate."),
     ("pacing", "The requested rate (parameter rate) is the limit."),
-    ("core", "Each thread gains all that another core adds: the core itself is the limit."),
+    (
+        "core",
+        "Each thread gains all that another core adds: the limit is in each core. Which part of it, such as its ports or its requests to memory, is not measured.",
+    ),
     ("shared cache", "More threads gain nothing: the cache that they share is the limit."),
     ("competing processes", "Other processes used the CPUs."),
     ("steal time", "The hypervisor gave the CPUs to others."),

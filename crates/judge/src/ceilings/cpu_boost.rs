@@ -23,7 +23,7 @@ pub(super) static RULE: CeilingRule = CeilingRule {
          boards and boost algorithms exceed the printed figure by one or two steps.",
     derive,
     bound: derive,
-    bottleneck,
+    bottleneck: Some(bottleneck),
 };
 
 fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {

@@ -4,7 +4,7 @@ use proofmark_model::{Bottleneck, Ceiling, Input, Measurement, Provenance, ceili
 
 use super::CeilingRule;
 use super::parts::{
-    Formula, assumed, at_clock, bits, clock, cores, input, input_of, isa, ports, row,
+    Formula, Purpose, assumed, at_clock, bits, clock, cores, input, input_of, isa, ports, row,
 };
 use crate::microarchitecture::{Row, Width};
 use crate::{Capacity, Context};
@@ -116,16 +116,16 @@ pub(super) static RULE: CeilingRule = CeilingRule {
          ceiling is loose. Cores and clock as in cpu.peak. Without a documented division \
          throughput arith17 has no ceiling. Uncertainty: as in cpu.peak, plus 10 % where the \
          divider sets the ceiling.",
-    derive,
-    bound: derive,
-    bottleneck,
+    derive: |ctx, m| ceiling(ctx, m, Purpose::Share),
+    bound: |ctx, m| ceiling(ctx, m, Purpose::Bound),
+    bottleneck: Some(bottleneck),
 };
 
-fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
+fn ceiling(ctx: &Context, m: &Measurement, purpose: Purpose) -> Result<Ceiling, String> {
     let mix = Mix::read(m)?;
     let cycles = mix.cycles(row(ctx.host)?)?;
     let capacity = Capacity::derive(ctx.host, m)?;
-    let (clock, clock_uncertainty) = clock(ctx.host, m)?;
+    let (clock, clock_uncertainty) = clock(ctx.host, m, purpose)?;
     let by_divider = cycles.name == DIVIDER_INPUT;
     let plain = |name, value, note| input(name, value, "", Provenance::Assumed, note);
     let formula = Formula::from_input(cores(ctx.host, &capacity))

@@ -16,7 +16,7 @@ pub(super) static RULE: CeilingRule = CeilingRule {
          process starts. Uncertainty: 1 %, since the device rounds this figure.",
     derive,
     bound: derive,
-    bottleneck,
+    bottleneck: Some(bottleneck),
 };
 
 fn derive(_: &Context, m: &Measurement) -> Result<Ceiling, String> {

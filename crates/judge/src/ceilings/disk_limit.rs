@@ -141,7 +141,7 @@ pub(super) static RULE: CeilingRule = CeilingRule {
          applies to warm reads.",
     derive,
     bound: derive,
-    bottleneck,
+    bottleneck: Some(bottleneck),
 };
 
 fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {

@@ -69,7 +69,7 @@ pub(super) static RULE: CeilingRule = CeilingRule {
          Warm reads do not use the link.",
     derive,
     bound: derive,
-    bottleneck,
+    bottleneck: Some(bottleneck),
 };
 
 fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {

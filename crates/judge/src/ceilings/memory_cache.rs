@@ -3,7 +3,7 @@
 use proofmark_model::{Bottleneck, Ceiling, Host, Isa, Measurement, ceiling_id, key};
 
 use super::CeilingRule;
-use super::parts::{Formula, at_clock, clock, cores, memory_row, tabled};
+use super::parts::{Formula, Purpose, at_clock, clock, cores, memory_row, tabled};
 use crate::memory::{cache_at, l1_at_most, traffic};
 use crate::microarchitecture::{Row, Width};
 use crate::words::counted;
@@ -61,12 +61,12 @@ pub(super) static RULE: CeilingRule = CeilingRule {
          to 90 % of the L2 cache: the path between the two. The figures come from a table by core \
          design. Uncertainty: that of the clock; for the L2 cache also what the L1 cache may still \
          have held. Shared levels have no documented figure and no ceiling.",
-    derive,
-    bound: derive,
-    bottleneck,
+    derive: |ctx, m| ceiling(ctx, m, Purpose::Share),
+    bound: |ctx, m| ceiling(ctx, m, Purpose::Bound),
+    bottleneck: Some(bottleneck),
 };
 
-fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
+fn ceiling(ctx: &Context, m: &Measurement, purpose: Purpose) -> Result<Ceiling, String> {
     let data = ctx.work(m).data.as_ref().filter(|data| data.any_level);
     let data = data.ok_or("the data of this workload is in memory, not in a cache")?;
     let set =
@@ -85,7 +85,7 @@ fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
             ("l2_bytes_per_cycle", path.min(l1), from_l1)
         }
     };
-    let (clock, spread) = clock(ctx.host, m)?;
+    let (clock, spread) = clock(ctx.host, m, purpose)?;
     let slack = capacity.quota_slack(&m.trials);
     let formula = Formula::from_input(cores(ctx.host, &capacity)).times(clock);
     let uncertainty = (1.0 + spread + slack) / (1.0 - from_l1) - 1.0;

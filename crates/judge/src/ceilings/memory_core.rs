@@ -3,17 +3,16 @@
 //! Little's law: as many lines as a core can have in flight arrive in the time of one line.
 
 use proofmark_model::{
-    Bottleneck, Ceiling, Finding, Input, Measurement, Property, Provenance, Severity, Unit,
-    ceiling_id, check_id, format_quantity, key, word,
+    Ceiling, Finding, Input, Measurement, Property, Provenance, Severity, ceiling_id, check_id,
+    key, word,
 };
 
 use super::CeilingRule;
-use super::parts::{Formula, LATENCY_INPUT, cores, input, input_of, memory_row, tabled};
+use super::parts::{Formula, LATENCY_INPUT, cores, input, memory_row, tabled};
 use crate::memory::{
     LINE, MOSTLY_CACHE, array_bytes, cache_share, from_memory, line_share, touched_bytes, traffic,
 };
 use crate::statistics::median_over;
-use crate::words::counted;
 use crate::{Capacity, Context};
 
 /// Share by which a line of a stream may arrive sooner than the measured latency. Lines that a
@@ -98,10 +97,11 @@ pub(super) static RULE: CeilingRule = CeilingRule {
          a table by design. Bytes counted per line read are 64 for read, 128 for copy and scale, \
          96 for add and triad. Lines that ordinary stores read first are omitted, since some cores \
          avoid them. Workloads that only write have no such ceiling. Uncertainty: 100 %, because \
-         prefetchers work ahead in the last-level cache, plus what the cache may have held.",
+         prefetchers work ahead in the last-level cache, plus what the cache may have held. So it \
+         gives no share: it shows only which rates are impossible.",
     derive,
     bound: derive,
-    bottleneck,
+    bottleneck: None,
 };
 
 fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
@@ -128,19 +128,6 @@ fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
         .over(latency);
     let uncertainty = (1.0 + SOONER + slack) / (1.0 - from_cache) - 1.0;
     Ok(RULE.ceiling(m, formula, uncertainty))
-}
-
-fn bottleneck(ceiling: &Ceiling, capacity: &Capacity, share: &str) -> Bottleneck {
-    let value = |name: &str| input_of(ceiling, name).map_or(0.0, |i| i.value);
-    Bottleneck::new(
-        "lines in flight of a core",
-        format!(
-            "{share}: {} on each of {}, {} each",
-            counted(value("lines_in_flight"), "line"),
-            counted(capacity.cores, "core"),
-            format_quantity(value(LATENCY_INPUT), Unit::Second)
-        ),
-    )
 }
 
 #[cfg(test)]
@@ -214,8 +201,11 @@ mod tests {
             let name = format!("{expected:?}");
             RULE.on(&host_with_caches(), &others).expect([(name, stream("read", 1), expected)]);
         }
+        // The limit may be twice as high: no share, and no bottleneck.
         let m = with_values(stream("read", 1), &around(0.95 * READ));
-        let lines = "^lines in flight of a core$ ... 48 lines on each of 1 core";
-        expect_bottleneck(&host_with_caches(), m, &[memory()], lines);
+        let m = judged(&host_with_caches(), m, &[memory()]);
+        assert_eq!((m.ceiling.map(|c| c.id).as_deref(), m.efficiency), (Some("memory.core"), None));
+        assert!(m.missing["efficiency"].contains("shows nothing; declare the rate of the memory"));
+        assert!(m.bottleneck.is_none() && m.missing["bottleneck"].contains("vague"));
     }
 }

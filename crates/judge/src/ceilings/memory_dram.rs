@@ -90,7 +90,7 @@ pub(super) static RULE: CeilingRule = CeilingRule {
          declare the machine's own: --limit memory.dram (memory.limit).",
     derive,
     bound: derive,
-    bottleneck,
+    bottleneck: Some(bottleneck),
 };
 
 fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {

@@ -26,7 +26,7 @@ pub(super) static RULE: CeilingRule = CeilingRule {
          first. There is no ceiling if the cache could hold half of the data.",
     derive,
     bound: derive,
-    bottleneck,
+    bottleneck: Some(bottleneck),
 };
 
 fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {

@@ -3,7 +3,7 @@
 use proofmark_model::{Bottleneck, Ceiling, Measurement, Provenance, ceiling_id};
 
 use super::CeilingRule;
-use super::parts::{Formula, at_clock, clock, input, memory_row, tabled};
+use super::parts::{Formula, Purpose, at_clock, clock, input, memory_row, tabled};
 use crate::memory::{cache_at, l1_at_most, touched_bytes};
 use crate::{Capacity, Context};
 
@@ -21,8 +21,8 @@ pub(super) static RULE: CeilingRule = CeilingRule {
          latency in core cycles, so sets beyond 90 % of the L2 cache have no such ceiling. A time \
          below the L2 latency is still impossible. Uncertainty: that of the clock.",
     derive,
-    bound,
-    bottleneck,
+    bound: |ctx, m| floor(ctx, m, Purpose::Bound),
+    bottleneck: Some(bottleneck),
 };
 
 fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
@@ -34,16 +34,16 @@ fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
                 .to_owned(),
         );
     }
-    bound(ctx, m)
+    floor(ctx, m, Purpose::Share)
 }
 
 /// The floor of a chase: L1 cycles for the share that fits L1, else L2 cycles.
-fn bound(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
+fn floor(ctx: &Context, m: &Measurement, purpose: Purpose) -> Result<Ceiling, String> {
     let set = touched_bytes(ctx, m).ok_or("the configuration has no working set")?;
     let row = memory_row(ctx.host)?;
     let unknown = || format!("the load-to-use latency of {} is not documented", row.id);
     let l1 = row.l1_cycles.ok_or_else(unknown)?;
-    let (clock, uncertainty) = clock(ctx.host, m)?;
+    let (clock, uncertainty) = clock(ctx.host, m, purpose)?;
     let in_l1 = l1_at_most(ctx.host) as f64 / set.max(1) as f64;
     let mut cycles = Formula::from_input(tabled("l1_cycles", l1, "", row));
     if in_l1 < 1.0 {
@@ -106,7 +106,7 @@ mod tests {
                 t.seconds *= 4.0 / 3.0;
             }
         });
-        let judged = judged(&host_with_caches(), slow, &[]);
+        let judged = judged(&host_with_caches(), with_delivered(slow), &[]);
         assert!((judged.efficiency.unwrap() - 0.99).abs() < 0.005, "{:?}", judged.efficiency);
         let m = latency(32 << 10, 1.26e-9);
         expect_bottleneck(&host_with_caches(), m, &[], "^load latency$ ... 4.000 GHz");

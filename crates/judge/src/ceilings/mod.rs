@@ -45,8 +45,8 @@ pub struct CeilingRule {
     /// loose for an efficiency.
     pub bound: Derive,
     /// Returns the bottleneck of a result near the ceiling; the text begins its evidence:
-    /// `98.5 % of the ceiling`.
-    pub bottleneck: fn(&Ceiling, &Capacity, &str) -> Bottleneck,
+    /// `98.5 % of the ceiling`. `None` for a ceiling that is always too vague for a share.
+    pub bottleneck: Option<fn(&Ceiling, &Capacity, &str) -> Bottleneck>,
 }
 
 /// Returns true if a ceiling is a configured limit, not a property of the machine.
@@ -84,7 +84,8 @@ pub fn find(id: &str) -> Option<&'static CeilingRule> {
     ALL.iter().chain(OF_TESTS).copied().find(|rule| rule.id == id)
 }
 
-/// The tightest ceiling of the workload's list that can be derived, or the reasons why none can.
+/// The tightest ceiling of the workload's list that can be derived, or the reasons why none can. One
+/// that is too vague for a share counts only where all are.
 pub fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
     if ctx.imported { unreported::derive(ctx, m) } else { derive_as_reported(ctx, m) }
 }
@@ -107,6 +108,9 @@ fn derive_as_reported(ctx: &Context, m: &Measurement) -> Result<Ceiling, String>
             None => "no such ceiling".to_owned(),
         };
         reasons.push((id, reason));
+    }
+    if derived.iter().any(|c| !c.is_vague()) {
+        derived.retain(|c| !c.is_vague());
     }
     tightest(m.better, derived).ok_or_else(|| join_reasons(&reasons))
 }
@@ -189,6 +193,10 @@ mod tests {
             };
             assert_eq!(with(&others), "memory.core", "48 lines in 100 ns are 31 GB/s");
             assert_eq!(with(&[]), "memory.dram", "358 GB/s, if the latency is unknown");
+            // The lines in flight may allow twice as much; the bus is known.
+            let metal = bare(host_with_caches());
+            let known = derive(&context(&metal, &spec, &policy, &others), &stream("read", 1));
+            assert_eq!(known.unwrap().id, "memory.dram", "a share of it shows something");
             let all = bounds(&context(&h, &spec, &policy, &others), &stream("read", 1));
             assert_eq!(all.len(), 2);
         }

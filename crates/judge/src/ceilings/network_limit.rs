@@ -44,7 +44,7 @@ pub(super) static RULE: CeilingRule = CeilingRule {
          rounded figure. Loopback has no such limit.",
     derive,
     bound: derive,
-    bottleneck,
+    bottleneck: Some(bottleneck),
 };
 
 fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {

@@ -48,7 +48,7 @@ pub(super) static RULE: CeilingRule = CeilingRule {
          counts. Virtual interfaces and loopback have no line rate and no such ceiling.",
     derive,
     bound: derive,
-    bottleneck,
+    bottleneck: Some(bottleneck),
 };
 
 fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {

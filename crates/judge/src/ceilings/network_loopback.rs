@@ -32,7 +32,7 @@ pub(super) static RULE: CeilingRule = CeilingRule {
          the median. It is a ceiling of loopback, not of a network.",
     derive,
     bound: derive,
-    bottleneck,
+    bottleneck: Some(bottleneck),
 };
 
 fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {

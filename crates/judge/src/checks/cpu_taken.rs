@@ -1,7 +1,7 @@
 //! Checks `steal`, `throttled` and `other_cpu`: CPU time that the hypervisor, a CPU quota or
 //! another process took from the trials.
 
-use proofmark_model::{Cut, Finding, Measurement, Severity, Trial, check_id};
+use proofmark_model::{CpuQuota, Cut, Finding, Measurement, Severity, Trial, check_id};
 
 use super::cpus_lost::shared_by_us;
 use super::loss::Loss;
@@ -15,6 +15,7 @@ use crate::capacity::Capacity;
 use crate::disk::{self, Way};
 use crate::execution::{Execution, others};
 use crate::network::over_loopback;
+use crate::statistics::median_over;
 use crate::words::counted;
 
 /// Share of stolen time that is noise: the account has ticks of 10 ms, and this is one tick in
@@ -75,6 +76,14 @@ fn steal(ctx: &Context, m: &Measurement) -> Option<Finding> {
 /// cgroup waits for the next period, mostly tens of milliseconds.
 const THROTTLED_ONCE: f64 = 0.005;
 
+/// Returns true if the trials are long enough for a known quota to decide the rate: the figure is then
+/// that under the limit.
+fn is_under_limit(m: &Measurement, capacity: &Capacity) -> bool {
+    let seconds = median_over(&m.trials, |t| Some(t.seconds));
+    let least = CpuQuota::PERIODS * capacity.period_s;
+    capacity.quota.is_some() && seconds.is_some_and(|s| s >= least)
+}
+
 pub(super) static THROTTLED: Check = Check {
     id: check_id::THROTTLED,
     class: Class::TAKEN_TIME,
@@ -83,9 +92,10 @@ pub(super) static THROTTLED: Check = Check {
         "Compares the time that the cgroup's CPU quota throttled the process (cpu.stat, both \
          versions of cgroups) with the CPU time of all trials. More than 0.5 % is a note. ",
         worst_tenth!(),
-        " If it is suspect, the result is that of the quota, not of the machine. The quota is \
-         then the bottleneck, except for a disk at its limit. Raise or remove the quota, or use \
-         fewer threads."
+        " It is a note, too, where the figure is that under the quota: the quota is known, and a trial \
+         of the delivered figure lasts five periods or longer. Shorter trials may be those of a rested \
+         quota. The quota is the bottleneck of a delivered figure, except for a disk at its limit. \
+         Compare with machines under the same quota, raise or remove it, or use fewer threads."
     ),
     examine: Examine::Both(throttled),
 };
@@ -94,7 +104,12 @@ fn throttled(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let capacity = Capacity::derive(ctx.host, m).ok()?;
     let share = Share::sum(&m.trials, |t| t.conditions.throttled_s, |t| capacity.cpu_seconds(t))?;
     let weight = Weight::derive(m);
-    let severity = weight.taken(&share, THROTTLED_ONCE)?;
+    let (severity, ending) = match weight.taken(&share, THROTTLED_ONCE)? {
+        Severity::Suspect if is_under_limit(m, &capacity) => {
+            (Severity::Note, "; the figure is that under the quota")
+        }
+        severity => (severity, weight.ending()),
+    };
     let who = match capacity.quota {
         Some(quota) => format!("a CPU quota of {}", counted(quota, "CPU")),
         None if ctx.host.limits.has_no_cpu_quota() => {
@@ -105,10 +120,10 @@ fn throttled(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let message = format!(
         "{who} throttled the process for {} of the trials' CPU time{}",
         percent(share.all),
-        weight.ending()
+        ending
     );
-    let advice =
-        "raise the quota (cpu.max, or cpu.cfs_quota_us) or remove it, or use fewer threads";
+    let advice = "compare it with machines under the same quota; else raise the quota (cpu.max, or \
+                  cpu.cfs_quota_us) or remove it, or use fewer threads";
     let finding = THROTTLED
         .finding(severity, message, advice)
         .with("throttled_s", share.amount)

@@ -9,11 +9,11 @@ use proofmark_model::{
     placement_words,
 };
 
-use super::{Check, Class, Examine, percent};
-use crate::Context;
+use super::{Check, Class, Examine, found_before, percent};
 use crate::memory::array_bytes;
 use crate::statistics::median_over;
 use crate::words::counted;
+use crate::{Context, from_windows};
 
 /// Largest block in bytes: in larger ones the first line, the only one at a random place, is one of
 /// many.
@@ -24,6 +24,8 @@ const SCATTERED: f64 = 1.25;
 const FAULTS: f64 = 16.0;
 /// Part of the rounds at like vCPU placements below which these explain a difference.
 const ALIKE: f64 = 0.75;
+/// Share of the ratio of the figures from which that of the median trials is much the same.
+const ALIKE_RATIO: f64 = 0.98;
 /// Difference between the shares of huge pages that explains a difference in rates.
 const HUGE: f64 = 0.1;
 
@@ -47,6 +49,20 @@ const DISK: Rule = Rule {
     why: |_, _, sequential| disturbed(sequential),
     advice: "alternate the two, and check whether the volume's credits or cache changed between them",
 };
+
+/// What a result usually does: its headline, or where that holds each trial that stalled, the median
+/// trial.
+fn usual(m: &Measurement) -> Option<f64> {
+    let s = m.summary.as_ref()?;
+    Some(if from_windows(m) { s.value() } else { s.trials.median })
+}
+
+/// Why a few trials lowered the sequential figure.
+fn slowed(sequential: &Measurement) -> String {
+    let stalled = found_before(sequential, check_id::STALLS, Severity::Note);
+    let what = if stalled { "trials stalled (stalls)" } else { "a few trials were slow" };
+    format!("in sequential order {what}")
+}
 
 /// The interval of the median, or the range if there is no interval.
 fn interval(s: &Summary) -> [f64; 2] {
@@ -116,7 +132,8 @@ pub(super) static CHECK: Check = Check {
          The finding names the recorded cause: page faults in the sequential trials, fewer huge \
          pages there, data that a cache may have held, other vCPU placements, or a suspect or invalid sequential result. For disks \
          from 1.25 times on, since scattered blocks may lie on more chips or servers than \
-         neighbouring ones.",
+         neighbouring ones. What both usually do decides: where only the delivered figures differ so \
+         far, since sequential trials stalled, it is a note that names the stall.",
     examine: Examine::Ours(examine),
 };
 
@@ -132,18 +149,31 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     if !ratio.is_finite() || ratio <= rule.least {
         return None;
     }
+    let of_usual = usual(m)? / usual(sequential)?;
+    let by_few_trials = of_usual <= rule.least;
     let beyond = interval(random)[0] > interval(other)[1];
     let severity = match beyond {
+        _ if by_few_trials => Severity::Note,
         true => Severity::Suspect,
         false if ratio > 1.0 + ctx.policy.target_for(m.subsystem) => Severity::Note,
         false => return None,
     };
-    let explained = (rule.why)(ctx, m, sequential);
+    let (explained, advice) = match by_few_trials {
+        true => {
+            (Some(slowed(sequential)), "look for what stopped the device then, and repeat both")
+        }
+        false => ((rule.why)(ctx, m, sequential), rule.advice),
+    };
     let reason = explained.clone().unwrap_or_else(|| "no recorded fact explains it".to_owned());
     let within = if beyond { "" } else { ", within the intervals" };
-    let message =
-        format!("random order is {ratio:.2} times as fast as {partner}{within}: {reason}");
-    let finding = CHECK.finding(severity, message, rule.advice);
+    let in_median = match of_usual < ALIKE_RATIO * ratio {
+        true => format!(", {of_usual:.2} times in the median trials"),
+        false => String::new(),
+    };
+    let message = format!(
+        "random order is {ratio:.2} times as fast as {partner}{in_median}{within}: {reason}"
+    );
+    let finding = CHECK.finding(severity, message, advice);
     Some(finding.with("ratio", ratio).with("explained", explained.is_some()))
 }
 
@@ -191,6 +221,28 @@ mod tests {
             ("somewhat", at_factor(1.2, "none"), SILENT),
             ("more", at_factor(1.5, "none"), suspect("1.50 times ... volume")),
             ("direct and buffered are not compared", at_factor(1.5, "cold"), SILENT),
+        ]);
+        // Nine of ten trials are alike; the figures hold the time that one of them lost.
+        let stalled = |m: Measurement| {
+            let mut m = each(m, |i, t| {
+                if i == 4 {
+                    (t.seconds, t.value) = (10.0 * t.seconds, t.value / 10.0);
+                }
+            });
+            m.summary.as_mut().unwrap().delivered.value = Some(rate / 1.9);
+            m
+        };
+        let mut noted = stalled(disk("seq_read", 4096, "none"));
+        noted.findings.push(Finding::new("stalls", Severity::Note, "", ""));
+        let by_stall =
+            "1.90 times ... 1.00 times in the median trials ... in sequential order trials stalled";
+        CHECK.on(&host_with_caches(), &[noted]).expect([
+            ("a stall", at_factor(1.0, "none"), note(by_stall)),
+            (
+                "more than the stall",
+                at_factor(1.5, "none"),
+                suspect("2.85 times ... 1.50 times in the median"),
+            ),
         ]);
         let mut cached = disk("seq_read", 4096, "none");
         cached.findings.push(Finding::new("page_cache", Severity::Invalid, "", ""));

@@ -127,6 +127,6 @@ fn number(f: &Finding, key: &str) -> Option<f64> {
 }
 
 /// The share in a finding's evidence, 0 to 1.
-pub(super) fn share(f: &Finding) -> Option<f64> {
+pub(crate) fn share(f: &Finding) -> Option<f64> {
     f.evidence.get("share")?.as_f64().filter(|s| (0.0..=1.0).contains(s))
 }

@@ -358,6 +358,7 @@ impl Intake {
             delivered: figure.delivered,
             ceiling: figure.ceiling,
             efficiency: efficiency(&figure).map(|e| e as f32).filter(|e| e.is_finite()),
+            reliance: figure.reliance,
             invalid: !is_usable || impossible.is_some(),
             missing: figure.missing.as_deref().map(|why| self.text(why, LONGEST_TEXT)),
             bottleneck: figure.bottleneck.as_deref().map(|b| self.text(b, LONGEST_NAME)),

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use proofmark_model::{
-    Better, FLEET_ROUNDS, FigureKind, FleetPlan, NodeFact, NodeLimits, Params, Pass, RoundRobin,
-    Severity, Subsystem, TimeAccount, Timestamp, Unit,
+    Better, FLEET_ROUNDS, FigureKind, FleetPlan, NodeFact, NodeLimits, Params, Pass, Reliance,
+    RoundRobin, Severity, Subsystem, TimeAccount, Timestamp, Unit,
 };
 
 /// The lines of a fleet.
@@ -207,6 +207,7 @@ pub(super) struct Cell {
     pub(super) ceiling: Option<f64>,
     /// Share of the ceiling of the figure that comes first: attainable, else delivered.
     pub(super) efficiency: Option<f32>,
+    pub(super) reliance: Reliance,
     pub(super) invalid: bool,
     pub(super) missing: Option<Arc<str>>,
     pub(super) bottleneck: Option<Arc<str>>,

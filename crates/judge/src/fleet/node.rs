@@ -221,6 +221,7 @@ fn figure(run: &Run, m: &Measurement, title: String) -> NodeFigure {
         ceiling: m.ceiling.as_ref().map(|c| c.value).filter(|v| is_quantity(*v)),
         ceiling_margin: m.ceiling.as_ref().map(margin).filter(|v| is_quantity(*v)),
         efficiency: m.efficiency.filter(|v| is_quantity(*v)),
+        reliance: m.ceiling.as_ref().map(Ceiling::reliance).unwrap_or_default(),
         bottleneck: m.bottleneck.as_ref().map(|b| clean_excerpt(&b.resource, LONGEST_NAME)),
         findings,
         verdict: m.verdict,

@@ -1,7 +1,8 @@
 //! The report of each node.
 
 use proofmark_model::{
-    FleetNode, FleetStrip, NodeSlowAt, NodeState, Pass, StripOutcome, is_quantity,
+    FleetFigure, FleetNode, FleetStrip, NodeSlowAt, NodeState, Pass, Reliance, StripOutcome,
+    is_quantity,
 };
 
 use super::reasons::{self, FewCause};
@@ -112,15 +113,21 @@ fn slow_at(fleet: &Fleet, (group, place): (usize, usize)) -> Vec<NodeSlowAt> {
 fn not_compared(fleet: &Fleet, group: usize, place: usize) -> String {
     let judged = &fleet.judged[group];
     let shares = judged.figures.iter().filter_map(|figure| {
-        let share = f64::from(figure.strips[place].of_ceiling?);
-        is_quantity(share).then_some((share, figure.title.as_str()))
+        let strip = &figure.strips[place];
+        let share = f64::from(strip.of_ceiling?);
+        is_quantity(share).then_some((share, strip.reliance, figure))
     });
     let lowest = shares.min_by(|a, b| a.0.total_cmp(&b.0));
     let lowest = match lowest {
-        Some((share, title)) => {
-            format!("its least share of a ceiling is {}, at {title}", percent(share))
+        Some((share, reliance, FleetFigure { title, kind, .. })) => {
+            let kind = kind.as_str();
+            let ceiling = match reliance {
+                Reliance::Known => "a ceiling".to_owned(),
+                doubt => format!("a ceiling ({})", doubt.as_str()),
+            };
+            format!("its least share of {ceiling} is {}, at {title}, {kind}", percent(share))
         }
-        None => "no result has a ceiling".to_owned(),
+        None => "no result has a share of a ceiling".to_owned(),
     };
     let nodes = counted(fleet.lines.nodes.len() as u64, "node");
     format!("a fleet of {nodes} cannot be compared; {lowest}")

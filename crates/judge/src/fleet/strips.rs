@@ -263,6 +263,7 @@ fn values(lines: &Lines, node: usize, number: u32, kind: FigureKind, headline: b
         usable: usable.len() as u32,
         value: median(&usable),
         of_ceiling: median(&shares).map(|share| rounded(share as f32)),
+        reliance: cells.iter().map(|cell| cell.reliance).max().unwrap_or_default(),
         outcome: StripOutcome::NotJudged,
         again: Vec::new(),
     }

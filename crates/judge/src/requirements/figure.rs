@@ -20,7 +20,7 @@ pub(super) fn number(statistic: Statistic, m: &Measurement) -> Result<f64, Strin
         Statistic::Delivered => return figure_value(summary.map(|s| &s.delivered)),
         Statistic::Attainable => return figure_value(summary.map(|s| &s.attainable)),
         Statistic::Typical => return figure_value(summary.map(|s| &s.typical)),
-        Statistic::Efficiency => m.efficiency.ok_or(NO_CEILING),
+        Statistic::Efficiency => return m.efficiency.ok_or_else(|| no_share(m)).and_then(finite),
         Statistic::Iops => {
             let rate = figure_value(summary.map(|s| &s.delivered))?;
             operations(m, rate).ok_or(NO_SIZE)
@@ -42,6 +42,12 @@ const NO_FIGURE: &str = "no such figure in the result";
 const NO_CEILING: &str = "no ceiling is known; see proofmark info";
 const NO_SIZE: &str = "the size of one operation is unknown";
 const NO_LATENCY: &str = "this workload records no operation times";
+
+/// The reason why a result has no share of a ceiling.
+fn no_share(m: &Measurement) -> String {
+    let recorded = m.missing.get("efficiency").filter(|_| m.ceiling.is_some());
+    recorded.map_or(NO_CEILING, String::as_str).to_owned()
+}
 
 fn finite(value: f64) -> Result<f64, String> {
     Some(value).filter(|v| v.is_finite()).ok_or_else(|| NO_FIGURE.to_owned())

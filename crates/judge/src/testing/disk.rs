@@ -111,7 +111,8 @@ pub(crate) fn rand_read(depth: u64) -> Measurement {
     if depth > 1 {
         m.params = m.params.with(key::ENGINE, "io_uring");
     }
-    m.latency = Some(latency(depth as f64 / ios, 10_000));
+    let all = m.trials.iter().map(|t| t.work).sum::<f64>() / 4096.0;
+    m.latency = Some(latency(depth as f64 / ios, all.round() as u64));
     let mut m = on_device(m, 100, true);
     m = each(m, |_, t| {
         t.device.as_mut().unwrap().in_flight_s = 0.95 * t.seconds * depth as f64;
@@ -125,7 +126,7 @@ pub(super) fn timed(mut m: Measurement) -> Measurement {
     let all = ios(&m, m.trials.iter().map(|t| t.work).sum());
     let most = in_flight_at_most(&m);
     if let (Some(all), Some(latency)) = (all, &mut m.latency) {
-        *latency = self::latency(most * seconds / all, latency.count);
+        *latency = self::latency(most * seconds / all, all.round() as u64);
     }
     m
 }
@@ -142,7 +143,8 @@ pub(crate) fn fsync(threads: u64) -> Measurement {
     let rate = 4000.0 * threads as f64;
     let m = measurement("disk.fsync", params, &around(rate));
     let mut m = on_device(m, 0, false);
-    m.latency = Some(latency(250e-6, 4000));
+    let all = m.trials.iter().map(|t| t.work).sum::<f64>();
+    m.latency = Some(latency(250e-6, all.round() as u64));
     // The journal doubles the written bytes.
     each(m, |_, t| {
         let commits = t.work as u64;

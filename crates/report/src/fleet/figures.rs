@@ -4,7 +4,7 @@ use proofmark_model::{FigureKind, FleetFigure, FleetGroup, FleetStrip, StripOutc
 
 use super::lookup::{Fleet, count};
 use super::words::{finite, group_name, speed};
-use crate::view::{Columns, Entry, Scale, Table, clean, percent};
+use crate::view::{Columns, Entry, Scale, Table, ceiling_word, clean, percent};
 
 /// A figure of a group.
 #[derive(Debug, Clone)]
@@ -32,12 +32,15 @@ pub struct Row {
 /// then those in which nodes differ most.
 pub fn rows(fleet: &Fleet) -> Vec<Row> {
     let groups = fleet.report.groups.iter().enumerate();
-    // Nodes that are not compared have no use for both figures of a result.
+    // Nodes that are not compared have no use for both figures of a result: that of which a share of
+    // the ceiling is known, else attainable.
     let is_shown = |g: &FleetGroup, f: &FleetFigure| {
-        let attainable = |o: &FleetFigure| {
-            o.kind == FigureKind::Attainable && o.result() == f.result() && o.median.is_some()
+        let first = |o: &&FleetFigure| {
+            let has_share = o.strips.iter().any(|s| s.of_ceiling.is_some());
+            (has_share, o.kind == FigureKind::Attainable)
         };
-        g.comparable || attainable(f) || !g.figures.iter().any(attainable)
+        let both = g.figures.iter().filter(|o| o.result() == f.result() && o.median.is_some());
+        g.comparable || both.max_by_key(first).is_none_or(|o| o.kind == f.kind)
     };
     let mut rows: Vec<Row> = groups
         .flat_map(|(at, g)| {
@@ -66,7 +69,11 @@ impl Row {
             margin: share(f.margin),
             judged: f.judged,
             slowest: least(|s| s.ratio).filter(|_| group.comparable),
-            of_ceiling: least(|s| s.of_ceiling).and_then(|(name, v)| Some((name, share(Some(v))?))),
+            of_ceiling: least(|s| s.of_ceiling).and_then(|(name, v)| {
+                let doubt = f.strips.iter().map(|s| s.reliance).max().filter(|r| !r.is_known());
+                let doubt = doubt.map_or_else(String::new, |r| format!(" ({})", r.as_str()));
+                Some((name, share(Some(v))? + &doubt))
+            }),
             slow: count(f, StripOutcome::Slow),
             not_confirmed: count(f, StripOutcome::SlowNotConfirmed),
             too_few: count(f, StripOutcome::TooFewRounds),
@@ -149,8 +156,9 @@ fn values(fleet: &Fleet, at: usize, group: &FleetGroup, caption: String) -> Tabl
         table.number(&clean(name), move |(f, _)| {
             let strip = f.strips.get(place)?;
             let value = scale(f).with_label(strip.value?)?;
+            let of = ceiling_word(strip.reliance);
             let share = finite(strip.of_ceiling).and_then(percent);
-            Some(share.map_or(value.clone(), |share| format!("{value} ({share} % of ceiling)")))
+            Some(share.map_or(value.clone(), |share| format!("{value} ({share} % of {of})")))
         })
     });
     table.rows(fleet.figures(at))

@@ -124,9 +124,9 @@ pub fn paragraphs(run: &Run) -> Vec<String> {
         "Ceiling and efficiency. A ceiling is the most that the hardware could reach, as a \
          formula. Its inputs are measured, reported by the machine, assumed from a table that \
          names its source, or declared by the user. Efficiency, in the column \"of ceiling\", is \
-         the median of measured / ceiling. Each round is compared with the ceiling at the clock of \
-         the same windows. For other loads, each trial is compared with the ceiling at its own \
-         clock."
+         figure / ceiling. The clock of a ceiling is that of the figure: the median over its \
+         rounds, and of delivered loads the mean over the time of the trials. A ceiling whose \
+         uncertainty is 100 % or more gives no efficiency."
             .to_owned(),
         "Verdict. Checks look for errors in a result. Suspect: a named cause changed it, or what \
          its name says cannot be confirmed. Invalid: the result is not what its name says. The \

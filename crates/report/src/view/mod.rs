@@ -96,8 +96,8 @@ pub(crate) use text::plain_spaces;
 pub(crate) use text::{agree, and_list, enclosed};
 pub use text::{capital, clean, counted, joined, stop};
 pub use timeline::{SIGNS, Timeline};
-pub(crate) use workload_figure::ceiling_note;
 pub use workload_figure::{Meter, Near, WorkloadFigure};
+pub(crate) use workload_figure::{ceiling_note, ceiling_word};
 
 pub(crate) use disk::trial_iops;
 pub(crate) use label::{MIXED, delivered, figure_word, interval, why_no_trials};

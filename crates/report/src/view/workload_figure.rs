@@ -1,7 +1,8 @@
 //! The main result of a workload, on its own scale.
 
 use proofmark_model::{
-    Ceiling, FigureKind, Measurement, Reliance, Summary, Verdict, VerdictCounts, format_count, key,
+    Ceiling, FigureKind, Measurement, Reliance, Summary, Verdict, VerdictCounts, format_count,
+    format_percent, key,
 };
 use serde::Serialize;
 
@@ -240,6 +241,7 @@ pub fn ceiling_word(reliance: Reliance) -> &'static str {
     match reliance {
         Reliance::Known => "ceiling",
         Reliance::Assumed => "assumed ceiling",
+        Reliance::Rough => "rough ceiling",
         Reliance::Shared => "shared ceiling",
     }
 }
@@ -249,6 +251,7 @@ pub fn ceiling_note(reliance: Reliance) -> &'static str {
     match reliance {
         Reliance::Known => "",
         Reliance::Assumed => "of an assumed ceiling",
+        Reliance::Rough => "of a rough ceiling, whose uncertainty is 30 % or more",
         Reliance::Shared => "of a ceiling that both ends share",
     }
 }
@@ -260,9 +263,10 @@ pub fn has_known_ceiling(m: &Measurement) -> bool {
 
 /// `of the ceiling`, `of an assumed ceiling`.
 pub fn of_the_ceiling(m: &Measurement) -> &'static str {
-    match ceiling_note(m.ceiling.as_ref().map(Ceiling::reliance).unwrap_or_default()) {
-        "" => "of the ceiling",
-        note => note,
+    match m.ceiling.as_ref().map(Ceiling::reliance).unwrap_or_default() {
+        Reliance::Known => "of the ceiling",
+        Reliance::Rough => "of a rough ceiling",
+        doubted => ceiling_note(doubted),
     }
 }
 
@@ -291,6 +295,10 @@ pub fn near(m: &Measurement, scale: &Scale) -> Option<Near> {
         of: match reliance {
             Reliance::Known => format!("of its ceiling of {value}"),
             Reliance::Assumed => format!("of an assumed ceiling of {value}"),
+            Reliance::Rough => format!(
+                "of a rough ceiling of {value} (uncertainty {})",
+                format_percent(ceiling.uncertainty)
+            ),
             Reliance::Shared => format!("of the ceiling of {value} that both ends share"),
         },
         ceiling: scale.number(ceiling.value)?,

@@ -2,7 +2,9 @@
 
 mod page;
 
-use proofmark_model::{Decision, DifferingFact, FactValue, FleetReport, NodeState};
+use proofmark_model::{
+    Decision, DifferingFact, FactValue, FigureKind, FleetReport, NodeState, Reliance,
+};
 use proofmark_report::Options;
 use proofmark_report::fleet::{html, json, junit, openmetrics, terminal, whole_terminal};
 use proptest::prelude::*;
@@ -105,6 +107,22 @@ fn without_a_slow_node_the_figure_in_which_nodes_differ_most_is_first() {
     // What was not confirmed is more doubtful than any difference within the margin.
     slow_at(&mut report, "n5", 2, 0.985, false);
     assert!(matches!(titles(&report), [Some(3..), Some(1), Some(2)]), "{:?}", titles(&report));
+}
+
+#[test]
+fn nodes_that_are_not_compared_show_the_figure_whose_share_is_named() {
+    let mut report = three();
+    let figures = &mut report.groups[0].figures;
+    let mut delivered = figures[0].clone();
+    delivered.kind = FigureKind::Delivered;
+    delivered.strips.iter_mut().for_each(|s| s.reliance = Reliance::Assumed);
+    figures[0].strips.iter_mut().for_each(|s| s.of_ceiling = None);
+    figures.push(delivered);
+    let text = terminal(&report, &wide(120));
+    let title = &report.groups[0].figures[0].title;
+    assert!(text.contains(&format!("{title}, delivered")), "{text}");
+    assert!(!text.contains(&format!("{title}, attainable")), "{text}");
+    assert!(text.contains("90.0 % (assumed)"), "{text}");
 }
 
 #[test]

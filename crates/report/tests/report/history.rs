@@ -323,15 +323,17 @@ fn each_column_of_the_csv_has_a_name_of_its_own() {
 
 /// A share of an assumed ceiling is no efficiency of the machine.
 #[test]
-fn a_share_of_an_assumed_or_shared_ceiling_has_a_note() {
+fn a_share_of_a_doubtful_ceiling_has_a_note() {
     let share = |reliance| {
         let all: Vec<PastPoint> = two().into_iter().map(|p| PastPoint { reliance, ..p }).collect();
         points(&all, "terminal", &WIDE)
     };
     assert!(!share(Reliance::Known).contains("[1]"));
-    for (reliance, note) in
-        [(Reliance::Assumed, "of an assumed ceiling"), (Reliance::Shared, "of a ceiling that both")]
-    {
+    for (reliance, note) in [
+        (Reliance::Assumed, "of an assumed ceiling"),
+        (Reliance::Rough, "of a rough ceiling, whose uncertainty is 30 %"),
+        (Reliance::Shared, "of a ceiling that both"),
+    ] {
         let text = share(reliance);
         assert!(text.contains("90.0[1]") && text.contains(&format!("[1] {note}")), "{text}");
     }

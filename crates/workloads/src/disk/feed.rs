@@ -122,9 +122,13 @@ impl Feed {
 
 impl Run {
     /// Returns the mean number of I/Os in flight while the engine worked, by Little's law: their rate
-    /// times their mean latency.
+    /// times their mean latency. `None` unless each I/O was timed: reading the clock would lengthen a
+    /// sample of short ones, so that more than were in flight would be counted.
     pub(super) fn in_flight(&self) -> Option<f64> {
         let [timed, all_ns] = self.timed;
+        if timed < self.done {
+            return None;
+        }
         let mean_ns = all_ns as f64 / timed as f64;
         let mean = self.done as f64 * mean_ns / self.worked_ns as f64;
         Some(mean).filter(|mean| mean.is_finite())

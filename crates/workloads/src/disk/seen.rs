@@ -12,7 +12,7 @@ pub(super) struct Seen(Mutex<State>);
 pub(super) struct Of {
     /// Bytes that it requested to read and to write.
     pub(super) requested: [u64; 2],
-    /// Mean number of its I/Os in flight; `None` where it has no queue, or timed no I/O.
+    /// Mean number of its I/Os in flight; `None` where it has no queue, or did not time each I/O.
     pub(super) in_flight: Option<f64>,
 }
 

@@ -10,6 +10,8 @@ pub const ALIASES: &[(&str, &str)] = &[
     ("lowest_highest", "between_runs"),
     ("ceiling_reliance", "ceiling"),
     ("of_ceiling", "ceiling"),
+    ("rough", "ceiling"),
+    ("rough_ceiling", "ceiling"),
     ("lowest_share_of_ceiling", "ceiling"),
     ("proofmark_ceiling", "ceiling"),
     ("tool_ceiling", "ceiling"),

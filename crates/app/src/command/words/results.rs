@@ -66,6 +66,11 @@ pub const RESULTS: &[Words] = &[
         "Each channel moves 8 bytes per transfer. The DRAM ceiling is channels x transfers per second x 8 bytes. A virtual machine hides the modules, so the number of channels is then assumed from the CPU's design.",
     ),
     (
+        "lines_in_flight",
+        "Word of ceilings: cache lines that a core can wait for at once",
+        "From a table by core design: the greater of what its L1 and its L2 cache track. The ceiling memory.core divides them by the latency of memory.",
+    ),
+    (
         "transfers",
         "Word of ceilings: transfers per second of a memory channel",
         "DDR5-6400 makes 6400 million transfers per second, of 8 bytes each per channel.",

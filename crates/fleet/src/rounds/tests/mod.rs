@@ -11,7 +11,7 @@ use std::sync::{Arc, OnceLock};
 
 use proofmark_model::{
     Better, FLEET_SCHEMA, FigureKind, FleetTask, NodeFigure, NodeLimits, NodeRound, Params,
-    Subsystem, Timestamp, Tool, Unit, Verdict,
+    Reliance, Subsystem, Timestamp, Tool, Unit, Verdict,
 };
 
 use super::*;
@@ -57,6 +57,7 @@ fn figure(rate: f64) -> NodeFigure {
         ceiling: None,
         ceiling_margin: None,
         efficiency: None,
+        reliance: Reliance::Known,
         bottleneck: None,
         findings: Vec::new(),
         verdict: Verdict::Valid,

@@ -66,6 +66,29 @@ fn a_quota_that_was_reached_is_named() {
     THROTTLED.expect([("one hold", once.clone(), SUSPECT), ("of a median", median_of(once), NOTE)]);
 }
 
+/// In five periods the figure is that under the quota; in less, the quota may have rested before.
+#[test]
+fn a_figure_under_a_known_quota_is_that_under_the_limit() {
+    let solve = |seconds: f64| {
+        each(at_rate(linpack(5000, 2), 0.55 * 128e9), move |_, t| {
+            (t.seconds, t.work) = (seconds, t.value * seconds);
+            t.conditions.throttled_s = Some(0.8 * seconds);
+        })
+    };
+    let limited = with_quota(host(), 1.2);
+    THROTTLED.on(&limited, &[]).expect([
+        (
+            "long",
+            solve(0.8),
+            note("^a CPU quota of 1.2 CPUs throttled the process for 40.0 % ... under the quota$"),
+        ),
+        ("short", solve(0.3), SUSPECT),
+    ]);
+    let judged = judged(&limited, solve(0.8), &[]);
+    assert!(judged.verdict.is_undoubted(), "{:?}", judged.findings);
+    expect_bottleneck(&limited, solve(0.8), &[], "^CPU quota$ a CPU quota of 1.2 CPUs");
+}
+
 fn taking(m: Measurement, seconds: f64) -> Measurement {
     each_condition(m, |_, c| c.other_cpu_s = Some(seconds))
 }

@@ -1,7 +1,7 @@
 //! Tests that a missing result never counts as healthy.
 
 use proofmark_model::{
-    Decision, NodeFinding, NodeState, Param, Params, Severity, StripOutcome, key,
+    Decision, NodeFinding, NodeState, Param, Params, Reliance, Severity, StripOutcome, key,
 };
 
 use super::*;
@@ -166,9 +166,21 @@ fn the_share_of_a_ceiling_is_that_of_the_figure_that_has_it() {
     assert_eq!(share("memory.triad", FigureKind::Delivered), Some(0.5));
     assert_eq!(share("memory.latency", FigureKind::Delivered), Some(0.1));
     assert_eq!(share("disk.rand_read", FigureKind::Delivered), None);
-    // The share of a headline is by each trial's own clock.
     assert_eq!(share("cpu.flops", FigureKind::Attainable), Some(0.98));
-    assert!(node(&few, "n0").reasons[0].ends_with("is 10.0 %, at Memory latency"));
+    assert!(node(&few, "n0").reasons[0].ends_with("is 10.0 %, at Memory latency, delivered"));
+}
+
+#[test]
+fn a_share_of_a_doubtful_ceiling_is_named_so() {
+    let few = report(fleet(3, |_, line| {
+        let triad = &mut line.figures[1];
+        (triad.efficiency, triad.reliance) = (Some(0.055), Reliance::Assumed);
+    }));
+    let words = &node(&few, "n0").reasons[0];
+    assert!(
+        words.ends_with("share of a ceiling (assumed) is 5.5 %, at Triad, attainable"),
+        "{words}"
+    );
 }
 
 #[test]
@@ -182,7 +194,7 @@ fn three_nodes_are_not_compared() {
     let few = report(fleet(3, slow));
     assert_eq!((few.count(NodeState::NotCompared), few.decision()), (3, Decision::Met));
     let words = "a fleet of 3 nodes cannot be compared; its least share of a ceiling is 49.0 %, at \
-                 Multiply-add";
+                 Multiply-add, attainable";
     assert_eq!(node(&few, "n0").reasons, [words]);
     let outcomes = few.groups[0].figures.iter().flat_map(|f| &f.strips).map(|s| s.outcome);
     assert!(outcomes.into_iter().all(|o| o == StripOutcome::NotJudged));

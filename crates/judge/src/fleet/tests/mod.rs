@@ -17,7 +17,7 @@ use proofmark_model::testing::moment;
 use proofmark_model::{
     Better, FLEET_SCHEMA, FigureKind, FleetLine, FleetNode, FleetPlan, FleetReport, FleetTask,
     NodeFact, NodeFailure, NodeFigure, NodeLimits, NodeRound, NodeState, Params, Pass, Program,
-    Subsystem, TimeAccount, Tool, Unit, Verdict, counted, key,
+    Reliance, Subsystem, TimeAccount, Tool, Unit, Verdict, counted, key,
 };
 
 use super::fleet_report;
@@ -76,6 +76,7 @@ fn figure(
         ceiling: Some(value * 1.02),
         ceiling_margin: None,
         efficiency: Some(0.98),
+        reliance: Reliance::Known,
         bottleneck: Some("execution ports".into()),
         findings: Vec::new(),
         verdict: Verdict::Valid,

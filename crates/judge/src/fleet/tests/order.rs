@@ -116,6 +116,7 @@ fn any_line() -> impl Strategy<Value = FleetLine> {
                 delivered,
                 ceiling,
                 efficiency,
+                reliance: Reliance::Known,
                 verdict,
                 method,
                 findings,

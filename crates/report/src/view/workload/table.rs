@@ -147,7 +147,7 @@ fn extra_columns(loads: &Scale) -> [ExtraColumn<'_>; 5] {
             title: IN_FLIGHT_TITLE,
             unit: "I/Os".to_owned(),
             about: IN_FLIGHT,
-            why_none: "the configuration has no queue",
+            why_none: "the configuration has no queue, or not each I/O was timed",
             value: Box::new(|m| m.in_flight().map(|mean| format!("{mean:.2}"))),
         },
         ExtraColumn {
