@@ -92,8 +92,9 @@ pub struct ComparedSubsystem {
     /// Part of the machine.
     pub subsystem: Subsystem,
     /// Speed of B as a multiple of that of A: the median of the ratios of the headlines, inverted for
-    /// times. The interval is over the results, null for fewer than 6. Null where no result has a
-    /// ratio.
+    /// times. Results of one thread and of all CPUs count alike, so it is no measure of a machine;
+    /// where the CPU counts differ, rates on some of the CPUs do not count. The interval is over the
+    /// results, null for fewer than 6. Null where no result has a ratio.
     pub speed: Option<Ratio>,
     /// The same of what was delivered: of the delivered figure where a headline has another beside
     /// it, else of the headline. Null where no result has both.

@@ -2,7 +2,7 @@
 
 use proofmark_model::{
     Comparability, ComparedFigure, ComparedPoint, ComparedSubsystem, Comparison, Difference,
-    FactId, Leaning, Ratio, Verdict, format_factor,
+    FactId, Ratio, Verdict, format_factor,
 };
 
 use super::words::{interval, resolution};
@@ -205,25 +205,27 @@ fn which_moved(c: &Comparison) -> Option<String> {
     ))
 }
 
-/// Returns `In 12 results, delivered alone is slower: B got a smaller share of its machine.` The
-/// headline, which is that of the machine, is within the margin there.
+/// Returns `In 9 results, delivered alone is slower: B got a smaller share of its machine; in 1 more
+/// the machine may be slower, too.` The headline, which is that of the machine, is within the margin
+/// in the first.
 fn smaller_share(c: &Comparison) -> Option<String> {
-    let is_still = |p: &&ComparedPoint| {
-        let leaning = p.headline.as_ref().and_then(|h| h.leaning(p.better));
-        leaning.is_some_and(|l| matches!(l, Leaning::Alike | Leaning::WithinMargin(_)))
-    };
-    let alone = |outcome: Comparability| {
-        let still = c.points.iter().filter(is_still);
-        still.filter(|p| p.delivered.as_ref().is_some_and(|d| d.outcome == outcome)).count()
-    };
+    let b = c.b.letter;
     let each = [(Comparability::Slower, "smaller"), (Comparability::Faster, "larger")];
     let each = each.into_iter().filter_map(|(outcome, share)| {
-        let (n, b) = (alone(outcome), c.b.letter);
-        let results = counted(n as u64, "result");
         let word = outcome.as_str();
-        (n > 0).then(|| {
+        let moved = |p: &ComparedPoint| p.delivered.as_ref().is_some_and(|d| d.outcome == outcome);
+        let here = c.points.iter().filter(|p| moved(p));
+        let leanings = here.filter_map(|p| p.headline.as_ref()?.leaning(p.better));
+        let (alone, open): (Vec<_>, Vec<_>) = leanings.partition(|l| l.is_within_margin());
+        let more = match open.len() {
+            0 => String::new(),
+            n => format!("; in {n} more the machine may be {word}, too"),
+        };
+        let results = counted(alone.len() as u64, "result");
+        (!alone.is_empty()).then(|| {
             format!(
-                "in {results}, delivered alone is {word}: {b} got a {share} share of its machine"
+                "in {results}, delivered alone is {word}: {b} got a {share} share of its \
+                 machine{more}"
             )
         })
     });

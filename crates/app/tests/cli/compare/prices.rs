@@ -42,7 +42,7 @@ fn prices_add_figures_per_unit_of_money() {
     let json = [&compare[..], &["--price", "0.4", "--price", "0.1", "--format", "json"]].concat();
     let found: Comparison = serde_json::from_str(&folder.prints(&json)).unwrap();
     let money = found.points[0].per_price.as_ref().unwrap();
-    assert!((money.value - 2.0).abs() < 0.01, "{money:?}");
+    assert!((money.compared.value - 2.0).abs() < 0.01, "{money:?}");
     folder.refuses(&[&compare[..], &["--price", "A=0.4"]].concat(), "add --price B=AMOUNT/h");
     folder.refuses(&[&compare[..], &["--price", "A=1,2", "--price", "2"]].concat(), "is no number");
 }

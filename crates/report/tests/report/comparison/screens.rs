@@ -44,11 +44,14 @@ fn both_figures_stay_at_any_width() {
             assert!(main.contains(figure), "{width}: {figure} is not in {main}");
         }
         for (difference, n) in
-            [("▼ slower", 1), ("▲ faster", 1), ("▽ within margin", 1), ("▽ perhaps slower", 1)]
+            [("▼ slower", 1), ("▲ faster", 1), ("  within margin", 1), ("▽ perhaps slower", 1)]
         {
             assert_eq!(main.matches(difference).count(), n, "{width}: {difference} in {main}");
         }
-        for note in ["within the margin of 19.8 %: two runs", "beyond the margin of 33.3 %"] {
+        for note in [
+            "within the margin of 19.8 % (a ratio of 0.802): two runs",
+            "beyond the margin of 33.3 % (a ratio of 0.667): perhaps",
+        ] {
             let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
             assert!(text.contains(note), "{width}: {note} is not in {text}");
         }
@@ -109,16 +112,8 @@ fn prices_have_a_table_and_times_are_left_out() {
     for (side, per_hour) in [(&mut c.a, 0.4), (&mut c.b, 0.1)] {
         side.price = Some(Price { per_hour, currency: "$".into() });
     }
-    let figure = FigureKind::Delivered;
-    let money = PerPrice {
-        figure,
-        a: 160e9,
-        b: 320e9,
-        value: 2.0,
-        ci95: Some([1.96, 2.04]),
-        margin: 0.04,
-        outcome: Comparability::Faster,
-    };
+    let compared = figure(2.0, [1.96, 2.04], Comparability::Faster);
+    let money = PerPrice { figure: FigureKind::Delivered, a: 160e9, b: 320e9, compared };
     for p in c.points.iter_mut().filter(|p| p.better == Better::Higher) {
         p.per_price = Some(money.clone());
     }
