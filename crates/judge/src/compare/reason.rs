@@ -1,6 +1,8 @@
 //! The reason in a compared result: for one figure, or for the headline and the delivered one
 //! together.
 
+use std::collections::BTreeSet;
+
 use proofmark_model::{
     Better, Comparability, ComparedFigure, FigureKind, Leaning, Margin, Measurement, format_factor,
     format_percent, margin_bounds,
@@ -20,6 +22,8 @@ pub(super) struct JudgedFigure {
     pub(super) why: String,
     /// True if a hypervisor's choice, or that of other CPUs, may be the cause of a difference.
     pub(super) by_placement: bool,
+    /// The checks that found what others did, if that alone made B slower.
+    pub(super) disturbances: Vec<String>,
 }
 
 impl JudgedFigure {
@@ -52,6 +56,24 @@ impl JudgedFigure {
         self.figure.outcome == other.figure.outcome
             && apart <= -(1.0 - self.figure.margin.max(other.figure.margin)).ln()
     }
+}
+
+/// The checks whose disturbances alone made B slower; empty if one of the slower figures has another
+/// cause.
+pub(super) fn disturbances(
+    headline: &JudgedFigure,
+    delivered: Option<&JudgedFigure>,
+) -> Vec<String> {
+    let figures = [Some(headline), delivered].into_iter().flatten();
+    let slower: Vec<_> = figures
+        .filter(|f| f.figure.outcome == Comparability::Slower)
+        .map(|f| &f.disturbances)
+        .collect();
+    if slower.iter().any(|of_figure| of_figure.is_empty()) {
+        return Vec::new();
+    }
+    let all: BTreeSet<&String> = slower.into_iter().flatten().collect();
+    all.into_iter().cloned().collect()
 }
 
 /// The reason, with the figure that changed: the headline is that of the machine, unless its

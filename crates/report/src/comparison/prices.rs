@@ -78,12 +78,12 @@ pub fn table(all: &[Comparison]) -> Table {
                 Some(joined([name, &figure(money.b, other, &other.b)?], " "))
             })
             .number(&format!("{letter} / A"), move |p| {
-                let (_, money) = find(p)?;
+                let Some((_, money)) = find(p) else { return "-".into() };
                 // Two runs have a column of words with the sign.
                 let figure = &money.compared;
                 let sign = if all.len() == 1 { "" } else { sign(figure.outcome, money.leaning()) };
                 let ratio = format!("{sign}{}", format_factor(figure.value));
-                Some(Entry::from(ratio).noted(contradiction(figure)))
+                Entry::from(ratio).noted(contradiction(figure))
             })
             .number("95 %", move |p| {
                 find(p).and_then(|(_, money)| interval(money.compared.ratio.ci95))
@@ -179,6 +179,7 @@ mod tests {
                 },
             }),
             left_out: None,
+            disturbances: Vec::new(),
             reason: String::new(),
         }
     }

@@ -190,6 +190,7 @@ mod tests {
             percentiles: Vec::new(),
             per_price: None,
             left_out: None,
+            disturbances: Vec::new(),
             reason: String::new(),
         };
         let entry = |p: &ComparedPoint| entry(&Row { point: p, delivered: false }, p, 'B').text;

@@ -2,7 +2,7 @@
 
 use proofmark_model::{
     Comparability, ComparedFigure, ComparedPoint, ComparedSubsystem, Comparison, Difference,
-    FactId, Ratio, Verdict, format_factor,
+    FactId, Ratio, Toward, Verdict, format_factor,
 };
 
 use super::words::{interval, resolution};
@@ -14,8 +14,12 @@ pub struct Tally {
     pub points: usize,
     pub compared: usize,
     pub slower: usize,
+    /// Those of the slower ones that others disturbed, which fail no check.
+    pub disturbed: usize,
     pub faster: usize,
     pub alike: usize,
+    /// Those without a shown difference that are perhaps slower.
+    pub perhaps_slower: usize,
     pub undecided: usize,
     /// Results that cannot be compared, apart from those that are gone or not measured.
     pub not_comparable: usize,
@@ -31,8 +35,10 @@ impl Tally {
             points: c.points.len(),
             compared: count(ComparedPoint::judged),
             slower: count(|p| p.change() == Comparability::Slower),
+            disturbed: count(ComparedPoint::disturbed),
             faster: count(|p| p.change() == Comparability::Faster),
             alike: count(|p| p.change() == Comparability::NoDifferenceShown),
+            perhaps_slower: count(|p| p.perhaps() == Some(Toward::Slower)),
             undecided: count(ComparedPoint::undecided),
             not_comparable: count(ComparedPoint::not_comparable),
             not_measured: count(ComparedPoint::is_left_out),
@@ -76,6 +82,7 @@ pub(super) fn notes(c: &Comparison, t: &Tally) -> Vec<String> {
         unequal(c),
         which_moved(c),
         slow_operations(c),
+        disturbed_advice(c).map(str::to_owned),
         too_little.map(|why| format!("Too little for a check: {why}.")),
     ];
     notes.into_iter().flatten().collect()
@@ -137,6 +144,15 @@ const NO_TIME: &str = "Not measured: the run had planned these results, and no t
 pub(super) fn no_time_advice(c: &Comparison) -> Option<&'static str> {
     let ran_out = |p: &ComparedPoint| p.is_left_out() && p.leaves_open();
     c.points.iter().any(ran_out).then_some(NO_TIME)
+}
+
+/// What a disturbed result is, and what to do about it.
+const DISTURBED: &str = "Disturbed: what others took explains that these results are slower, so they do \
+    not show whether the machine is. Measure again on a quiet machine (run --wait-quiet).";
+
+/// Returns what to do about slower results that others disturbed, if there are any.
+pub(super) fn disturbed_advice(c: &Comparison) -> Option<&'static str> {
+    c.points.iter().any(ComparedPoint::disturbed).then_some(DISTURBED)
 }
 
 /// What an undecided result is, and what to do about it.

@@ -37,10 +37,10 @@ pub fn main_rows(
     is_shown: impl Fn(&ComparedPoint) -> bool,
 ) -> Vec<Vec<&ComparedPoint>> {
     let declared = all.iter().flat_map(|c| &c.points).any(|p| p.row.is_some());
-    let is_shown = |p: &ComparedPoint| is_shown(p) && (p.row.is_some() || !declared);
+    let is_shown = &|p: &ComparedPoint| is_shown(p) && (p.row.is_some() || !declared);
     let shown = all.iter().flat_map(|c| {
         // A comparison may have the result twice: with as many threads, and on all CPUs of each.
-        let twice = |p: &ComparedPoint| {
+        let twice = move |p: &ComparedPoint| {
             let is_other = |q: &ComparedPoint| q.all_cpus.is_none() && is_same_result(p, q);
             p.all_cpus.is_some() && c.points.iter().any(|q| is_shown(q) && is_other(q))
         };

@@ -68,6 +68,7 @@ fn point(threads: u64, ratio: f64, outcome: Comparability, reason: &str) -> Comp
         percentiles: Vec::new(),
         per_price: None,
         left_out: None,
+        disturbances: Vec::new(),
         reason: reason.into(),
     }
 }
