@@ -31,6 +31,11 @@ impl JudgedFigure {
         self.figure.outcome.differs()
     }
 
+    /// Returns true if B is perhaps slower or faster by it.
+    fn leans(&self) -> bool {
+        matches!(self.figure.leaning(self.better), Some(Leaning::Perhaps(_)))
+    }
+
     fn name(&self) -> &'static str {
         self.kind.name(self.better)
     }
@@ -85,6 +90,9 @@ pub(super) fn both(headline: &JudgedFigure, delivered: Option<&JudgedFigure>) ->
     let change = headline.change();
     let of_machine = if headline.by_placement { change } else { format!("{change} (the machine)") };
     match (headline.differs(), d.differs()) {
+        (false, false) if d.leans() && !headline.leans() => {
+            format!("{kind}: {why}; {}: {}", d.name(), d.why)
+        }
         (false, false) if d.figure.outcome == Comparability::NoDifferenceShown => why.clone(),
         (false, false) => match headline.figure.outcome {
             Comparability::NoDifferenceShown => {

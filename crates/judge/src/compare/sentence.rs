@@ -320,8 +320,10 @@ fn per_price(parts: &[Part], a: &Side, b: &Side) -> Option<String> {
     let alike = list_of(&parts, Said::Alike).map(|all| format!("shows no difference in {all}"));
     let says = [shown, perhaps(Toward::Slower), perhaps(Toward::Faster), alike];
     let mut says: Vec<String> = says.into_iter().flatten().collect();
-    // Of nothing but what is undecided there is a sentence of its own.
-    let undecided = list_of(&parts, Said::Undecided).filter(|_| !says.is_empty());
+    // Of nothing but what is open there is a sentence of its own.
+    let open = |said| list_of(&parts, said).filter(|_| !says.is_empty());
+    let [possible, undecided] = [Said::Possible, Said::Undecided].map(open);
+    says.extend(possible.map(|all| format!("shows no difference in {all}, but one is possible")));
     says.extend(undecided.map(|all| format!("is undecided in {all}")));
     Some(match says.is_empty() {
         true => "nothing is decided per unit of money".to_owned(),

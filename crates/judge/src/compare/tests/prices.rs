@@ -167,6 +167,11 @@ fn both_halves_of_the_sentence_are_about_the_same_results() {
     // The other result is faster for its price, and is not the one that the first half is about.
     assert_eq!(says([0.2, 0.09]), format!("{first}B shows no difference in disk."));
     assert_eq!(says([0.9, 0.1]), format!("{first}B delivers 4.0 of A's disk."));
+    // What the price leaves open is said, too.
+    let a = run(vec![uneven(1.0, 0), rand_read(1)]);
+    let b = run(vec![uneven(0.9, 3), scaled(rand_read(1), 0.45)]);
+    let last = "B delivers 0.45 of A's disk, and shows no difference in CPU, but one is possible.";
+    assert!(with_prices(&a, &b, [0.1; 2]).sentence.ends_with(last));
 }
 
 #[test]

@@ -234,6 +234,14 @@ fn a_machine_that_differs_undisturbed_is_called_so() {
 }
 
 #[test]
+fn a_reason_is_about_the_figure_that_is_perhaps_slower() {
+    let p = one(undisturbed(1.0, [1.0; 2]), undisturbed(1.0, [0.99, 0.9]));
+    assert_eq!((p.change(), p.perhaps()), (NoDifferenceShown, Some(Toward::Slower)), "{p:?}");
+    let words = "; delivered: the whole interval is below 1, but not beyond the margin";
+    assert!(p.reason.contains(words), "{}", p.reason);
+}
+
+#[test]
 fn each_text_names_the_run_by_its_letter() {
     let throttled = with(healthy(), |_, m| suspect(scaled(m, 0.5), "throttled", 0.5));
     let mut other = throttled;
