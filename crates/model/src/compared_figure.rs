@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Better, Comparability, FigureKind, Ratio, format_percent};
+use crate::{Better, Comparability, FigureKind, Ratio, format_factor, format_percent};
 
 /// A figure of a result in both runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -71,8 +71,7 @@ impl PerPrice {
     /// Returns what the interval says, where no difference is shown; `None` elsewhere. More work for
     /// the money is better.
     pub fn leaning(&self) -> Option<Leaning> {
-        let is_open = self.outcome == Comparability::NoDifferenceShown;
-        is_open.then(|| Leaning::read(Better::Higher, self.ci95, self.margin))
+        self.compared.leaning(Better::Higher)
     }
 }
 
@@ -143,10 +142,15 @@ impl Leaning {
     /// Returns why no difference is shown.
     pub fn why(self, better: Better, margin: Margin) -> String {
         let of = format_percent(margin.share);
-        let side = match self.toward() {
-            Some(toward) if (toward == Toward::Faster) == (better == Better::Higher) => "above 1",
-            _ => "below 1",
+        // A speed lower by a third is a ratio of 0.667, or of 1.50 for a time.
+        let [least, most] = margin_bounds(margin.share);
+        let (side, bound) = match self.toward() {
+            Some(toward) if (toward == Toward::Faster) == (better == Better::Higher) => {
+                ("above 1", most)
+            }
+            _ => ("below 1", least),
         };
+        let bound = format!("the margin of {of} (a ratio of {})", format_factor(bound));
         match self {
             Self::TooFew => "too few trials for an interval".to_owned(),
             Self::Alike => format!("the interval contains 1 and is within the margin of {of}"),
@@ -159,10 +163,10 @@ impl Leaning {
                     true => " that was given",
                     false => ": two runs of one machine differ as much",
                 };
-                format!("the whole interval is {side}, but within the margin of {of}{why}")
+                format!("the whole interval is {side}, but within {bound}{why}")
             }
             Self::Perhaps(toward) => format!(
-                "the whole interval is {side}, but not beyond the margin of {of}: perhaps {}",
+                "the whole interval is {side}, but not beyond {bound}: perhaps {}",
                 toward.as_str()
             ),
         }
@@ -201,12 +205,7 @@ pub struct PerPrice {
     pub a: f64,
     /// The figure of B per unit of money.
     pub b: f64,
-    /// B / A of the two.
-    pub value: f64,
-    /// The 95 % interval of B / A; null where the figures have none.
-    pub ci95: Option<[f64; 2]>,
-    /// The margin of the figure.
-    pub margin: f64,
-    /// The conclusion from the ratios per unit of money.
-    pub outcome: Comparability,
+    /// B / A of the two, judged as a figure is.
+    #[serde(flatten)]
+    pub compared: ComparedFigure,
 }

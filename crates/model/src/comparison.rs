@@ -92,8 +92,9 @@ pub struct ComparedSubsystem {
     /// Part of the machine.
     pub subsystem: Subsystem,
     /// Speed of B as a multiple of that of A: the median of the ratios of the headlines, inverted for
-    /// times. The interval is over the results, null for fewer than 6. Null where no result has a
-    /// ratio.
+    /// times. Results of one thread and of all CPUs count alike, so it is no measure of a machine;
+    /// where the CPU counts differ, rates on some of the CPUs do not count. The interval is over the
+    /// results, null for fewer than 6. Null where no result has a ratio.
     pub speed: Option<Ratio>,
     /// The same of what was delivered: of the delivered figure where a headline has another beside
     /// it, else of the headline. Null where no result has both.
@@ -174,6 +175,10 @@ pub struct ComparedPoint {
     /// When B's time limit left out a result that A has; left out of the file where it did not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub left_out: Option<LeftOut>,
+    /// The checks that found what others did to B, such as `other_cpu`, where that alone is known to have
+    /// made it slower. Such a result fails no check, and passes none. Left out where it is empty.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub disturbances: Vec<String>,
     /// The reason, in a sentence: the cause of a difference as far as findings name it, or why the
     /// two cannot be compared.
     pub reason: String,
@@ -277,15 +282,27 @@ impl ComparedPoint {
         self.change() == Comparability::NotComparable && !self.gone() && !self.is_left_out()
     }
 
-    /// Returns true if a check cannot pass without it: a figure is undecided, or the run had no time
-    /// left for it.
-    pub fn leaves_open(&self) -> bool {
-        self.undecided() || self.is_left_out() && self.left_out == Some(LeftOut::Run)
+    /// Returns true if B is slower, and a disturbance by others is why: the machine may be as fast.
+    pub fn disturbed(&self) -> bool {
+        self.change() == Comparability::Slower && !self.disturbances.is_empty()
     }
 
-    /// Returns true if it fails a check against A: B is slower, or its result is gone.
-    pub fn fails(&self) -> bool {
+    /// Returns true if a check cannot pass without it: a figure is undecided, others disturbed it, or
+    /// the run had no time left for it.
+    pub fn leaves_open(&self) -> bool {
+        let no_time = self.is_left_out() && self.left_out == Some(LeftOut::Run);
+        self.undecided() || self.disturbed() || no_time
+    }
+
+    /// Returns true if B is slower, whatever the reason, or its result is gone.
+    pub fn is_worse(&self) -> bool {
         self.change() == Comparability::Slower || self.gone()
+    }
+
+    /// Returns true if it fails a check against A: B is slower, not only by a disturbance, or its
+    /// result is gone.
+    pub fn fails(&self) -> bool {
+        self.is_worse() && !self.disturbed()
     }
 }
 
@@ -318,8 +335,8 @@ impl Comparison {
     }
 
     /// Returns the conclusion of a check of B against A. It is missed if a result is slower or gone;
-    /// else undecided if a result is, if the run had no time left for one, or if too few could be
-    /// judged. What its plan left out beforehand is not judged.
+    /// else undecided if a result is, if others made one slower, if the run had no time left for one,
+    /// or if too few could be judged. What its plan left out beforehand is not judged.
     pub fn decision(&self) -> Decision {
         match () {
             () if self.points.iter().any(ComparedPoint::fails) => Decision::Missed,

@@ -129,7 +129,7 @@ pub use quota::{CpuQuota, QuotaDelivered, QuotaRounds, QuotaTrial, delivered_und
 pub use ran_on::{RanOn, Strayed};
 pub use raw::{RawMeasurement, RawReference, RawRun, RawSeries};
 pub use reference::{First, Printed, Ratio, Reference};
-pub use requirement::{CHECK_SCHEMA, CheckedRequirement, Decision, HeadlineFigure};
+pub use requirement::{CHECK_SCHEMA, CheckedRequirement, Decision, HeadlineFigure, OVER_TIME_ONLY};
 pub use result_name::ResultNames;
 pub use role::{Counterpart, Place, Property, Relation, Role};
 pub use run::{MAGNITUDES, ReadError, Run, SCHEMA, Tool, is_quantity, read_run, schema};

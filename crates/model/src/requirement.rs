@@ -8,6 +8,9 @@ use crate::{FigureKind, Params, Unit, Verdict};
 /// Version of the shape of a check.
 pub const CHECK_SCHEMA: &str = "proofmark.check/1";
 
+/// The reason of a requirement on a result that only a series has.
+pub const OVER_TIME_ONLY: &str = "measured over time only";
+
 /// The conclusion from a result about a requirement.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,

@@ -4,7 +4,9 @@ mod json;
 
 use std::collections::BTreeMap;
 
-use proofmark_model::{CheckedRequirement, Comparison, Decision, Run, Verdict, check_id};
+use proofmark_model::{
+    CheckedRequirement, Comparison, Decision, OVER_TIME_ONLY, Run, Verdict, check_id,
+};
 use quick_junit::{TestCase, TestCaseStatus};
 use serde::Serialize;
 
@@ -175,6 +177,10 @@ impl RequirementCounts {
 /// it lacks.
 fn advice(c: &CheckedRequirement) -> Option<&'static str> {
     let text = match c.verdict {
+        None if c.reason.as_deref() == Some(OVER_TIME_ONLY) => {
+            "To decide: check a run of trials (proofmark run). A limit does not apply to a result over \
+             time, whose lowest level is in its report."
+        }
         None => "To decide: measure what was not measured, and check that run.",
         Some(verdict) if !verdict.is_undoubted() && c.checks.is_empty() => {
             "To decide: measure again what gave no result."
@@ -333,6 +339,12 @@ mod tests {
             "Commit, 4 KiB, fdatasync, p99 12.50 ms, disturbed by other_cpu; 3 trials: too few without \
              an interval, 4 are needed"
         );
+        let over_time = CheckedRequirement {
+            verdict: None,
+            reason: Some(OVER_TIME_ONLY.into()),
+            ..checked(Undecided, None, Verdict::Valid)
+        };
+        assert!(advice(&over_time).unwrap().contains("does not apply to a result over time"));
         let text = advice(&few).unwrap();
         assert!(text.contains("more trials (run --trials)") && !text.contains("limit"), "{text}");
         let wide = checked(Undecided, Some(1.25e-2), Verdict::Valid);

@@ -84,9 +84,10 @@ pub struct CheckArgs {
     /// The baseline run, or last-good
     ///
     /// A run file, its directory, its number in `proofmark history`, or last-good: the newest good
-    /// earlier run of this machine and profile in the history. A good run has no invalid result, and would not
-    /// fail a check against the good run before it. Without a baseline in the history, or with an
-    /// undecided result, the exit status is 5
+    /// earlier run of this machine and profile in the history. A good run has no invalid result, and none
+    /// that is slower than in the good run before it, or gone. The exit status is 4 if a result is slower
+    /// or gone. It is 5 if others alone made results slower (other_cpu, shared_device, ...), with an
+    /// undecided result, or without a baseline in the history
     #[arg(long, value_name = "RUN", required_unless_present_any = ["require", "require_file"])]
     pub against: Option<String>,
     /// A condition, such as 'disk.fsync.p99<10ms'
@@ -116,8 +117,8 @@ fn require_help() -> String {
     format!(
         "A condition, such as 'disk.fsync.p99<10ms'\n\nThe whole 95 % interval must meet it. If the \
          limit lies within the interval, the requirement is undecided (exit status 5): measure again \
-         on a quiet machine (run --wait-quiet) or with more --trials, or set a limit outside it. It \
-         tests the workload's last row on the first screen, such as all CPUs or the deepest queue. With \
+         on a quiet machine (run --wait-quiet) or with more --trials, or set a limit outside it. So is a figure that \
+         misses the limit, and may meet it without what others took. It tests the workload's last row on the first screen, such as all CPUs or the deepest queue. With \
          parameters in brackets, as in 'cpu.flops[threads=1]>=50GFLOP/s', it tests every result that \
          has them. It tests delivered, unless another statistic is named: {}",
         named_statistics()

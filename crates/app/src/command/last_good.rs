@@ -2,8 +2,8 @@
 //! profile in the history. A run of workloads that the checked one did not plan is none: these would
 //! be gone.
 //!
-//! A run is good if no result is invalid, and a check against the good run before it would not fail:
-//! none is slower or gone, of those that the checked run has. So a slowdown that lasts fails every
+//! A run is good if no result is invalid, and none is slower or gone compared with the good run before
+//! it, of those that the checked run has, whatever made it slower. So a slowdown that lasts fails every
 //! check. The runs themselves decide that: the history needs no record of checks. A run whose file is
 //! gone cannot show that a later one is slower, so the line about the baseline counts such runs.
 
@@ -40,7 +40,7 @@ pub(super) fn find(
         } else if past.verdicts.invalid > 0 {
             passed.invalid += 1;
         } else if let Some(found) = read(past, own, &path, &mut passed) {
-            if good.as_ref().is_some_and(|(_, base)| fails(&found, base, own, margin)) {
+            if good.as_ref().is_some_and(|(_, base)| is_worse(&found, base, own, margin)) {
                 passed.failed += 1;
             } else {
                 (good, passed.failed) = (Some((past, found)), 0);
@@ -60,14 +60,14 @@ pub(super) fn find(
     Ok(Ok(found))
 }
 
-/// Returns true if a check of a past run against the good one before it would fail, by a result that
-/// the checked run has too.
-fn fails(found: &ReadRun, base: &ReadRun, own: &ReadRun, margin: Option<f64>) -> bool {
+/// Returns true if a past run is slower than the good one before it or lacks a result, of those that
+/// the checked run has too. One that others made slower is no baseline either.
+fn is_worse(found: &ReadRun, base: &ReadRun, own: &ReadRun, margin: Option<f64>) -> bool {
     let comparison = compare_read([base, found], 'B', [None, None], margin);
     let shared = in_both(&base.run, &own.run);
     let is_shared =
         |p: &ComparedPoint| shared.iter().any(|m| m.workload == p.workload && m.params == p.params);
-    comparison.points.iter().any(|p| p.fails() && is_shared(p))
+    comparison.points.iter().any(|p| p.is_worse() && is_shared(p))
 }
 
 /// Earlier runs that are no baseline, by the reason.
@@ -79,12 +79,12 @@ struct Passed {
     invalid: usize,
     unreadable: usize,
     nothing_in_common: usize,
-    /// Those after the newest good one that would fail a check against it.
+    /// Those after the newest good one that are worse.
     failed: usize,
 }
 
 impl Passed {
-    /// Names the newer runs that would fail a check against the baseline, and the runs against which
+    /// Names the newer runs that are worse than the baseline, and the runs against which
     /// nobody knows whether the baseline is good.
     fn beside_baseline(&self) -> String {
         let newer = match self.failed {

@@ -50,7 +50,7 @@ pub const TERMS: &[(&str, &str, &str)] = &[
          are on both sides of the limit, or fewer than 4 were taken and the limit is not beyond 3 of them by more than a \
          factor of 1.5. Or the result is invalid, was \
          not run, or is suspect. If a disturbance only slowed a suspect result, a requirement that it meets \
-         is met. Exit status 5, if nothing is slower, gone or missed. What to do: measure again on a quiet machine \
+         is met. A slower result, or a figure that misses its limit, is undecided where what others took explains it. Exit status 5, if nothing is slower, gone or missed. What to do: measure again on a quiet machine \
          (run --wait-quiet) or with more trials (run --trials), or set a limit outside the interval.",
     ),
     (

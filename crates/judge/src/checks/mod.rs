@@ -2,6 +2,7 @@
 //! in order. The first line of each file names its ids; each threshold states its reason.
 
 mod busy_sibling;
+mod by_others;
 mod cache_disagreement;
 mod class;
 mod clock;
@@ -59,6 +60,7 @@ use proofmark_model::format_percent as percent;
 use proofmark_model::{Finding, Measurement, Severity, Unit, check_id, format_size};
 
 use crate::Context;
+pub(crate) use by_others::is_by_others;
 pub use class::Class;
 pub(crate) use shared_device::own_times;
 

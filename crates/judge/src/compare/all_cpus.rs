@@ -6,8 +6,10 @@
 //! threads, and as that of all its CPUs. Threads of a device are no CPUs: they match so only where A's
 //! result has no other counterpart.
 
+use std::collections::BTreeMap;
+
 use proofmark_model::{
-    Better, MainRow, Measurement, Params, PickedValue, Run, Subsystem, counted, key,
+    Better, ComparedPoint, MainRow, Measurement, Params, PickedValue, Run, Subsystem, counted, key,
 };
 
 use super::pairs::{Match, Pair, matched};
@@ -65,6 +67,22 @@ pub(super) fn is_of_a_part(
     [a, b]: [u64; 2],
 ) -> bool {
     computes(subsystem) && better == Better::Higher && params.threads() < a.max(b)
+}
+
+/// Leaves out the rates on some of the CPUs, in subsystems that have results on all CPUs of machines
+/// that do not have as many. Returns these numbers, too.
+pub(super) fn of_whole_machines(
+    mut all: Vec<&ComparedPoint>,
+) -> (Vec<&ComparedPoint>, Option<[u64; 2]>) {
+    let on_all = all.iter().filter_map(|p| Some((p.subsystem, p.all_cpus?)));
+    let on_all: BTreeMap<Subsystem, [u64; 2]> = on_all.collect();
+    all.retain(|p| {
+        let is_in_both = p.a.is_some() && p.b.is_some() && p.all_cpus.is_none();
+        let of_a_part = |cpus: &[u64; 2]| is_of_a_part((p.subsystem, p.better), &p.params, *cpus);
+        !is_in_both || !on_all.get(&p.subsystem).is_some_and(of_a_part)
+    });
+    let cpus = on_all.into_values().next();
+    (all, cpus)
 }
 
 /// Returns true if the row is that of one CPU, however many the machine has.

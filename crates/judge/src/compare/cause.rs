@@ -72,18 +72,28 @@ pub(super) struct Causes {
     /// True if a placement that is not the machine's own is among the named ones: the hypervisor
     /// chose it, or the two results ran on other CPUs.
     pub(super) by_placement: bool,
+    /// The checks of the named findings, if all that is named is what others did to the worse result.
+    pub(super) disturbances: Vec<String>,
 }
 
 /// A candidate for the cause.
 struct Candidate {
     text: String,
     effect: Effect,
+    /// The check that found what others did.
+    by_others: Option<String>,
 }
 
 impl Candidate {
-    /// The text where the effect is not known to be large enough.
-    fn possible(self) -> String {
-        format!("{} (a possible cause: its effect is not known)", self.text)
+    /// What is no doing of others.
+    fn new(text: String, effect: Effect) -> Self {
+        Self { text, effect, by_others: None }
+    }
+
+    /// Names it where the effect is not known to be large enough.
+    fn possible(self) -> Self {
+        let text = format!("{} (a possible cause: its effect is not known)", self.text);
+        Self { text, ..self }
     }
 }
 
@@ -104,27 +114,31 @@ pub(super) fn find(
     let findings = one_sided(w, o, windows).into_iter().filter(is_counted).map(|f| Candidate {
         text: format!("in {name} {}", about(f, windows)),
         effect: effect::of_finding(f, w, o),
+        by_others: checks::is_by_others(&f.check).then(|| f.check.to_string()),
     });
     let clock = clocks.and_then(|(slow, fast)| clock([name, other], slow, fast));
     let other_cpus = figure.same_machine.then(|| on_other_cpus(worse, better)).flatten();
     let chosen = other_cpus.or_else(|| figure.are_virtual.then(|| BY_HYPERVISOR.to_owned()));
     let placed = placement(worse, better).map(|text| text + chosen.as_deref().unwrap_or_default());
     let candidates = findings.chain(clock);
-    let other_place = placed.clone().map(|text| Candidate { text, effect: Effect::UNKNOWN });
-    let (mut named, too_small) = explain(candidates.chain(other_place).collect(), figure.log);
+    let other_place = placed.clone().map(|text| Candidate::new(text, Effect::UNKNOWN));
+    let (causes, too_small) = explain(candidates.chain(other_place).collect(), figure.log);
+    let by_others = causes.iter().map(|c| c.by_others.clone()).collect::<Option<Vec<_>>>();
+    let mut named: Vec<String> = causes.into_iter().map(|c| c.text).take(MOST_SHOWN).collect();
     let is_named = placed.is_some_and(|text| named.iter().any(|one| one.starts_with(&text)));
     let by_placement = chosen.is_some() && is_named;
     if named.is_empty() {
         let caveat = one_sided(o, w, windows).into_iter().find(|f| f.severity >= Severity::Suspect);
         named.extend(caveat.map(|f| format!("{other} itself is suspect: {}", about(f, windows))));
     }
-    Causes { named: named.join("; "), too_small, by_placement }
+    let disturbances = by_others.unwrap_or_default();
+    Causes { named: named.join("; "), too_small, by_placement, disturbances }
 }
 
 /// Divides candidates for a difference of that size into those to name, and those that are too
 /// small. Where the known effects explain it, they are the cause; else it may be one that has no
 /// bound.
-fn explain(all: Vec<Candidate>, log: f64) -> (Vec<String>, Vec<String>) {
+fn explain(all: Vec<Candidate>, log: f64) -> (Vec<Candidate>, Vec<String>) {
     let (large, rest): (Vec<Candidate>, Vec<Candidate>) =
         all.into_iter().partition(|c| c.effect.log >= EACH * log);
     let (open, small): (Vec<Candidate>, Vec<Candidate>) =
@@ -132,17 +146,16 @@ fn explain(all: Vec<Candidate>, log: f64) -> (Vec<String>, Vec<String>) {
     let known: f64 = large.iter().map(|c| c.effect.log).sum();
     let is_open = !open.is_empty() || large.iter().any(|c| !c.effect.is_bounded);
     let texts = |all: Vec<Candidate>| all.into_iter().map(|c| c.text).collect::<Vec<_>>();
-    let (mut named, mut small) = match () {
-        () if known >= TOGETHER * log => (texts(large), texts(small)),
+    let (named, mut small) = match () {
+        () if known >= TOGETHER * log => (large, texts(small)),
         () if is_open => {
-            let mark = |c: Candidate| if c.effect.is_bounded { c.text } else { c.possible() };
+            let mark = |c: Candidate| if c.effect.is_bounded { c } else { c.possible() };
             let (bounded, unbounded): (Vec<Candidate>, Vec<Candidate>) =
                 large.into_iter().chain(open).partition(|c| c.effect.is_bounded);
             (bounded.into_iter().chain(unbounded).map(mark).collect(), texts(small))
         }
         () => (Vec::new(), texts(large.into_iter().chain(small).collect())),
     };
-    named.truncate(MOST_SHOWN);
     small.truncate(MOST_SHOWN);
     (named, small)
 }
@@ -254,7 +267,7 @@ fn clock([name, other]: [char; 2], slow: f64, fast: f64) -> Option<Candidate> {
     (slow < fast * (1.0 - CLOCK)).then(|| {
         let [slow_ghz, fast_ghz] = [slow, fast].map(|hz| format!("{:.2} GHz", hz / 1e9));
         let text = format!("in {name} the cores ran at {slow_ghz}, in {other} at {fast_ghz}");
-        Candidate { text, effect: Effect::bounded((fast / slow).ln()) }
+        Candidate::new(text, Effect::bounded((fast / slow).ln()))
     })
 }
 

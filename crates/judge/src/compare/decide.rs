@@ -16,6 +16,8 @@ pub(super) struct Decided {
     pub(super) why: String,
     /// True if a hypervisor's choice, or that of other CPUs, may be the cause of a difference.
     pub(super) by_placement: bool,
+    /// The checks that found what others did, if that alone is named as what made B slower.
+    pub(super) disturbances: Vec<String>,
 }
 
 impl Judge<'_> {
@@ -28,7 +30,10 @@ impl Judge<'_> {
         margin: Margin,
         hidden: Option<f64>,
     ) -> Decided {
-        let open = |outcome, why| Decided { outcome, why, by_placement: false };
+        let open = |outcome, why| {
+            let (by_placement, disturbances) = (false, Vec::new());
+            Decided { outcome, why, by_placement, disturbances }
+        };
         let (a, b, estimate) = (compared.a, compared.b, &figure.estimate);
         let letters = [self.a.letter, self.b.letter];
         let sides = [(letters[0], a), (letters[1], b)];
@@ -71,7 +76,7 @@ impl Judge<'_> {
             are_virtual: self.are_virtual,
             same_machine: self.same_machine,
         };
-        let causes = cause::find(worse, better, differing);
+        let mut causes = cause::find(worse, better, differing);
         // More CPUs explain a higher rate, and no lower one. They may explain any other time.
         let by_cpus = compared.cpus.is_some_and(|[of_a, of_b]| {
             a.better == Better::Lower || (of_b > of_a) == (outcome == Comparability::Faster)
@@ -81,6 +86,9 @@ impl Judge<'_> {
         let differ = [(by_cpus, "the CPU counts differ"), (by_set, "the instruction sets differ")];
         let known = differ.into_iter().filter(|(is_it, _)| *is_it).map(|(_, text)| text.to_owned());
         let mut known: Vec<String> = known.collect();
+        let is_disturbed = known.is_empty() && outcome == Comparability::Slower;
+        let disturbances = std::mem::take(&mut causes.disturbances);
+        let disturbances = if is_disturbed { disturbances } else { Vec::new() };
         match known.is_empty() {
             true => known.push(self.explained(a, causes)),
             false => known.extend(Some(causes.named).filter(|named| !named.is_empty())),
@@ -92,7 +100,7 @@ impl Judge<'_> {
                               interval; {why}"
             );
         }
-        Decided { outcome, why, by_placement }
+        Decided { outcome, why, by_placement, disturbances }
     }
 
     /// The cause, or a sentence that there is none, with what may explain it: facts that differ, and

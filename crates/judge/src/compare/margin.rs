@@ -14,7 +14,8 @@
 //!   its group: the results of one workload with equal thread counts. A change of a whole group, or
 //!   of all results, is therefore no spread: a thread count that lost a third is a difference, not
 //!   noise;
-//! - **width**: the sum of the half-widths of both figures' intervals;
+//! - **width**: the sum of the half-widths of both figures' intervals. The slow end of a delivered one
+//!   allows for a stall that no round had, so its fast side counts;
 //! - **disturbed**: the share that steal or other processes took on *both* sides, the smaller of
 //!   the two. It does not apply to a figure made of windows, which leave that out.
 //!
@@ -29,7 +30,9 @@
 
 use std::collections::BTreeMap;
 
-use proofmark_model::{FigureKind, Measurement, Pace, Run, Subsystem, Verdict, check_id, median};
+use proofmark_model::{
+    Better, Figure, FigureKind, Measurement, Pace, Run, Subsystem, Verdict, check_id, median,
+};
 
 use super::comparable::Figured;
 use super::effect::share;
@@ -157,8 +160,24 @@ fn deviations(logs: &[f64]) -> Vec<f64> {
 }
 
 fn width(m: &Measurement, kind: FigureKind) -> f64 {
-    let half = m.summary.as_ref().and_then(|s| s.figure(kind).half_width());
+    let half = m.summary.as_ref().and_then(|s| {
+        let figure = s.figure(kind);
+        match kind {
+            FigureKind::Delivered => fast_side(figure, m.better),
+            FigureKind::Attainable | FigureKind::Typical => figure.half_width(),
+        }
+    });
     half.map_or(0.0, |w| w.clamp(0.0, MOST))
+}
+
+/// The width of an interval on its fast side, as a share of the value.
+fn fast_side(figure: &Figure, better: Better) -> Option<f64> {
+    let (value, [low, high]) = (figure.value?, figure.ci95?);
+    let share = match better {
+        Better::Higher => high / value,
+        Better::Lower => value / low,
+    };
+    Some(share - 1.0).filter(|share| share.is_finite())
 }
 
 /// The share of the figure that others took on both sides, whatever the severity of the findings.

@@ -258,6 +258,10 @@ impl Judge<'_> {
             Ok((headline, delivered)) => (reason::both(headline, delivered.as_ref()), None),
             Err(why) => (why.reason.clone(), why.left_out),
         };
+        let disturbances = match &judged {
+            Ok((headline, delivered)) => reason::disturbances(headline, delivered.as_ref()),
+            Err(_) => Vec::new(),
+        };
         let (headline, delivered) = judged.map_or((None, None), |(h, d)| (Some(h), d));
         let reason = self.with_match(reason, how);
         let number =
@@ -286,6 +290,7 @@ impl Judge<'_> {
             all_cpus: how.cpus,
             percentiles: percentiles::compared([in_a, in_b]),
             left_out,
+            disturbances,
             reason: clean_excerpt(&reason, LONGEST),
         }
     }
@@ -329,7 +334,8 @@ impl Judge<'_> {
         let share = margins.for_result(a, b, figure);
         let margin = Margin { share, is_given: margins.is_given() };
         let hidden = margins.hidden(a, b, figure);
-        let Decided { outcome, why, by_placement } = self.decide(compared, figure, margin, hidden);
+        let Decided { outcome, why, by_placement, disturbances } =
+            self.decide(compared, figure, margin, hidden);
         let compared = outcome != Comparability::NotComparable;
         let resolution = resolution(a.better, figure, share).filter(|_| compared);
         let compared_figure = ComparedFigure {
@@ -342,7 +348,8 @@ impl Judge<'_> {
         };
         let ends = estimate.ends;
         let (kind, better) = (figure.kind, a.better);
-        JudgedFigure { kind, better, figure: compared_figure, ends, why, by_placement }
+        let figure = compared_figure;
+        JudgedFigure { kind, better, figure, ends, why, by_placement, disturbances }
     }
 }
 

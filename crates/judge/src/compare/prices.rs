@@ -4,11 +4,11 @@
 //! time has no such figure, since a second machine does not shorten it. Nor has a clock, which
 //! counts no work. The ratios per unit of money are judged anew: two machines that do not differ
 //! may do so for their price. One is undecided as a figure is: its ratio and that of the pairs lead to
-//! different conclusions.
+//! different conclusions. What is undecided of the figure stays so unless both show one difference.
 
 use std::cmp::Ordering;
 
-use proofmark_model::{Better, Comparability, Measurement, PerPrice, Price};
+use proofmark_model::{Better, Comparability, ComparedFigure, Measurement, PerPrice, Price, Ratio};
 
 use super::decide::{beyond, is_undecided};
 use super::reason::JudgedFigure;
@@ -30,24 +30,21 @@ pub(super) fn per_price(
     let shown = |m: &Measurement| m.summary.as_ref()?.figure(judged.kind).value;
     let (a, b) = (shown(a?)?, shown(b?)?);
     let factor = price_a / price_b;
-    let ci95 = judged.figure.ratio.ci95.map(|ends| ends.map(|end| end * factor));
-    let (value, margin) = (judged.figure.value * factor, judged.figure.margin);
-    let ends = judged.ends?.map(|end| end * factor);
-    let outcome = match beyond(ends, margin) {
-        _ if is_undecided(value, ends, margin) => Comparability::Undecided,
+    let scaled = |ends: [f64; 2]| ends.map(|end| end * factor);
+    let figure = &judged.figure;
+    let (value, ends) = (figure.value * factor, scaled(judged.ends?));
+    let outcome = match beyond(ends, figure.margin) {
+        _ if is_undecided(value, ends, figure.margin) => Comparability::Undecided,
         Some(Ordering::Greater) => Comparability::Faster,
         Some(_) => Comparability::Slower,
+        // No price settles which of the figure's two ratios is right.
+        None if figure.outcome == Comparability::Undecided => Comparability::Undecided,
         None => Comparability::NoDifferenceShown,
     };
-    let made = PerPrice {
-        figure: judged.kind,
-        a: a / price_a,
-        b: b / price_b,
-        value,
-        ci95,
-        margin,
-        outcome,
-    };
-    let finite = [made.a, made.b, made.value].into_iter().chain(made.ci95.into_iter().flatten());
-    finite.into_iter().all(f64::is_finite).then_some(made)
+    let Ratio { median, ci95 } = figure.ratio;
+    let ratio = Ratio { median: median * factor, ci95: ci95.map(scaled) };
+    let compared = ComparedFigure { value, ratio, outcome, ..figure.clone() };
+    let made = PerPrice { figure: judged.kind, a: a / price_a, b: b / price_b, compared };
+    let numbers = [made.a, made.b, value, median * factor];
+    numbers.into_iter().chain(ends).all(f64::is_finite).then_some(made)
 }

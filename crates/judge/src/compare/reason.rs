@@ -1,6 +1,8 @@
 //! The reason in a compared result: for one figure, or for the headline and the delivered one
 //! together.
 
+use std::collections::BTreeSet;
+
 use proofmark_model::{
     Better, Comparability, ComparedFigure, FigureKind, Leaning, Margin, Measurement, format_factor,
     format_percent, margin_bounds,
@@ -20,11 +22,18 @@ pub(super) struct JudgedFigure {
     pub(super) why: String,
     /// True if a hypervisor's choice, or that of other CPUs, may be the cause of a difference.
     pub(super) by_placement: bool,
+    /// The checks that found what others did, if that alone made B slower.
+    pub(super) disturbances: Vec<String>,
 }
 
 impl JudgedFigure {
     fn differs(&self) -> bool {
         self.figure.outcome.differs()
+    }
+
+    /// Returns true if B is perhaps slower or faster by it.
+    fn leans(&self) -> bool {
+        matches!(self.figure.leaning(self.better), Some(Leaning::Perhaps(_)))
     }
 
     fn name(&self) -> &'static str {
@@ -54,6 +63,24 @@ impl JudgedFigure {
     }
 }
 
+/// The checks whose disturbances alone made B slower; empty if one of the slower figures has another
+/// cause.
+pub(super) fn disturbances(
+    headline: &JudgedFigure,
+    delivered: Option<&JudgedFigure>,
+) -> Vec<String> {
+    let figures = [Some(headline), delivered].into_iter().flatten();
+    let slower: Vec<_> = figures
+        .filter(|f| f.figure.outcome == Comparability::Slower)
+        .map(|f| &f.disturbances)
+        .collect();
+    if slower.iter().any(|of_figure| of_figure.is_empty()) {
+        return Vec::new();
+    }
+    let all: BTreeSet<&String> = slower.into_iter().flatten().collect();
+    all.into_iter().cloned().collect()
+}
+
 /// The reason, with the figure that changed: the headline is that of the machine, unless its
 /// hypervisor may place it otherwise the next time, or it ran on other CPUs; delivered is the run's share of it.
 pub(super) fn both(headline: &JudgedFigure, delivered: Option<&JudgedFigure>) -> String {
@@ -63,6 +90,9 @@ pub(super) fn both(headline: &JudgedFigure, delivered: Option<&JudgedFigure>) ->
     let change = headline.change();
     let of_machine = if headline.by_placement { change } else { format!("{change} (the machine)") };
     match (headline.differs(), d.differs()) {
+        (false, false) if d.leans() && !headline.leans() => {
+            format!("{kind}: {why}; {}: {}", d.name(), d.why)
+        }
         (false, false) if d.figure.outcome == Comparability::NoDifferenceShown => why.clone(),
         (false, false) => match headline.figure.outcome {
             Comparability::NoDifferenceShown => {

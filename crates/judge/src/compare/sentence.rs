@@ -5,20 +5,22 @@
 //! margin no difference is shown, however wide it is. Of others B is perhaps slower or faster, if
 //! the whole interval is on one side of 1; else a difference is possible, or they are undecided.
 //! Each subsystem has one place in the sentence, by the most that is said of it; the rest is in
-//! parentheses behind it. Results that are suspect, invalid, missing, not measured or not comparable
-//! are left out, and counted. Each figure is that of a row: a time is not inverted.
+//! parentheses behind it. One result that stands for several is named. Results that are suspect,
+//! invalid, missing, not measured or not comparable are left out, and counted. Each figure is that of
+//! a row: a time is not inverted. What is said per unit of money is about the rates by which the same
+//! was said of the figures, and of no other results.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use proofmark_model::{
     Better, Comparability, ComparedPoint, FigureKind, Leaning, Number, Side, Subsystem, Toward,
     Verdict, and_list, clean_excerpt, counted,
 };
 
-use super::all_cpus::{is_of_a_part, words};
+use super::all_cpus::{of_whole_machines, words};
 
-/// Most characters of the list of instruction sets.
-const LONGEST_LIST: usize = 120;
+/// Most characters of a list of instruction sets, or of a result's name.
+const LONGEST: usize = 120;
 
 /// Writes the sentence. `lacked` has the instruction sets of results of A and of B that are left
 /// out since the other CPU lacks them.
@@ -49,20 +51,6 @@ pub(super) fn write(
     ];
     let text: Vec<String> = each.into_iter().flatten().collect();
     format!("{}.", text.join("; "))
-}
-
-/// Leaves out the rates on some of the CPUs, in subsystems that have results on all CPUs of machines
-/// that do not have as many. Returns these numbers, too.
-fn of_whole_machines(mut all: Vec<&ComparedPoint>) -> (Vec<&ComparedPoint>, Option<[u64; 2]>) {
-    let on_all = all.iter().filter_map(|p| Some((p.subsystem, p.all_cpus?)));
-    let on_all: BTreeMap<Subsystem, [u64; 2]> = on_all.collect();
-    all.retain(|p| {
-        let is_in_both = p.a.is_some() && p.b.is_some() && p.all_cpus.is_none();
-        let of_a_part = |cpus: &[u64; 2]| is_of_a_part((p.subsystem, p.better), &p.params, *cpus);
-        !is_in_both || !on_all.get(&p.subsystem).is_some_and(of_a_part)
-    });
-    let cpus = on_all.into_values().next();
-    (all, cpus)
 }
 
 fn all_cpus(cpus: [u64; 2], letters: [char; 2]) -> String {
@@ -115,9 +103,9 @@ impl Said {
     fn read_price(p: &ComparedPoint) -> Self {
         match p.per_price.as_ref().filter(|_| why_left_out(p).is_none()) {
             None => Self::LeftOut,
-            Some(money) if money.outcome == Comparability::Undecided => Self::Undecided,
+            Some(money) if money.compared.outcome == Comparability::Undecided => Self::Undecided,
             Some(money) => match money.leaning() {
-                None => Self::Differs(money.value, money.figure),
+                None => Self::Differs(money.compared.value, money.figure),
                 Some(Leaning::Perhaps(toward)) => Self::Perhaps(toward),
                 Some(leaning) if leaning.is_within_margin() => Self::Alike,
                 Some(_) => Self::Possible,
@@ -172,10 +160,15 @@ impl<'a> Part<'a> {
         (!said.is_empty()).then(|| Self { word: subsystem.info().word, said, suspects })
     }
 
-    /// What the rates say per unit of money; times and clocks have no such figure.
+    /// What the rates say per unit of money; times and clocks have no such figure. They are the rates
+    /// of which most is said: those that differ, or else those of the first other statement.
     fn priced(&self) -> Self {
-        let rates = self.said.iter().map(|(p, _)| *p).filter(|p| is_rate(p));
-        let said = rates.map(|p| (p, Said::read_price(p))).collect();
+        let rates = || self.said.iter().filter(|(p, _)| is_rate(p));
+        let says = |said: &Said| rates().any(|(_, one)| one == said);
+        let differ = rates().any(|(_, said)| said.differs());
+        let most = WITHOUT_DIFFERENCE.into_iter().find(says).filter(|_| !differ);
+        let same = rates().filter(|(_, said)| most.map_or(said.differs(), |most| *said == most));
+        let said = same.map(|(p, _)| (*p, Said::read_price(p))).collect();
         Self { word: self.word, said, suspects: Vec::new() }
     }
 
@@ -187,12 +180,12 @@ impl<'a> Part<'a> {
         self.count(Said::differs) > 0
     }
 
-    /// The ratios that differ, of one kind.
-    fn ratios(&self, (_, delivered, better): RangeKind) -> Vec<f64> {
+    /// The ratios that differ, of one kind, with their results.
+    fn ratios(&self, (_, delivered, better): RangeKind) -> Vec<(&'a ComparedPoint, f64)> {
         let here = self.said.iter().filter(|(p, _)| p.better == better);
-        let ratio = |(_, said): &(_, Said)| match said {
+        let ratio = |(p, said): &(&'a ComparedPoint, Said)| match said {
             Said::Differs(ratio, kind) => {
-                Some(*ratio).filter(|_| (*kind == FigureKind::Delivered) == delivered)
+                Some((*p, *ratio)).filter(|_| (*kind == FigureKind::Delivered) == delivered)
             }
             _ => None,
         };
@@ -211,15 +204,20 @@ impl<'a> Part<'a> {
             (_, false, Better::Lower) => "undisturbed time in ",
         };
         let first = RANGES.into_iter().find(|kind| !self.ratios(*kind).is_empty());
-        let named = self.named(ratios.len(), first == Some(kind), Said::differs);
+        let (results, ratios): (Vec<_>, Vec<f64>) = ratios.into_iter().unzip();
+        let named = self.named(&results, first == Some(kind), Said::differs);
         (!ratios.is_empty()).then(|| format!("{} of {a}'s {what}{named}", range(&ratios)))
     }
 
-    /// Returns `memory (2 of 3 results; perhaps slower in 1)`: how many say it, and with `rest` what
-    /// the others say.
-    fn named(&self, n: usize, rest: bool, is: impl Fn(&Said) -> bool) -> String {
+    /// Returns `memory (2 of 3 results; perhaps slower in 1)`: how many say it, or which one, and with
+    /// `rest` what the others say.
+    fn named(&self, these: &[&ComparedPoint], rest: bool, is: impl Fn(&Said) -> bool) -> String {
         let all = self.said.len();
-        let count = (n > 0 && n < all).then(|| format!("{n} of {all} results"));
+        let count = match these {
+            [] => None,
+            [one] if all > 1 => Some(format!("1 of {all} results: {}", name(one))),
+            _ => (these.len() < all).then(|| format!("{} of {all} results", these.len())),
+        };
         let others = WITHOUT_DIFFERENCE.into_iter().filter(|said| !is(said)).filter_map(|said| {
             let n = self.count(|one| *one == said);
             said.besides(n).filter(|_| n > 0)
@@ -235,11 +233,10 @@ impl<'a> Part<'a> {
     fn named_if(&self, said: Said) -> Option<String> {
         let most = WITHOUT_DIFFERENCE.into_iter().find(|one| self.count(|s| s == one) > 0);
         // A count of open results says nothing.
-        let n = match said {
-            Said::Perhaps(_) | Said::Alike => self.count(|s| *s == said),
-            _ => 0,
-        };
-        (!self.differs() && most == Some(said)).then(|| self.named(n, true, |s| *s == said))
+        let is_counted = matches!(said, Said::Perhaps(_) | Said::Alike);
+        let these = self.said.iter().filter(|(_, s)| is_counted && *s == said).map(|(p, _)| *p);
+        let these: Vec<&ComparedPoint> = these.collect();
+        (!self.differs() && most == Some(said)).then(|| self.named(&these, true, |s| *s == said))
     }
 }
 
@@ -309,8 +306,8 @@ fn list(each: impl Iterator<Item = String>) -> Option<String> {
     Some(and_list(each.collect::<Vec<_>>())).filter(|all| !all.is_empty())
 }
 
-/// Returns `per unit of money B delivers 1.4 of A's CPU, is perhaps slower in memory, and shows no
-/// difference in disk`, of the rates that count.
+/// Returns `per unit of money, of the same results, B delivers 1.4 of A's CPU, is perhaps slower in
+/// memory, and shows no difference in disk`.
 fn per_price(parts: &[Part], a: &Side, b: &Side) -> Option<String> {
     a.price.as_ref().and(b.price.as_ref())?;
     let parts: Vec<Part> = parts.iter().map(Part::priced).collect();
@@ -323,13 +320,25 @@ fn per_price(parts: &[Part], a: &Side, b: &Side) -> Option<String> {
     let alike = list_of(&parts, Said::Alike).map(|all| format!("shows no difference in {all}"));
     let says = [shown, perhaps(Toward::Slower), perhaps(Toward::Faster), alike];
     let mut says: Vec<String> = says.into_iter().flatten().collect();
-    // Of nothing but what is undecided there is a sentence of its own.
-    let undecided = list_of(&parts, Said::Undecided).filter(|_| !says.is_empty());
+    // Of nothing but what is open there is a sentence of its own.
+    let open = |said| list_of(&parts, said).filter(|_| !says.is_empty());
+    let [possible, undecided] = [Said::Possible, Said::Undecided].map(open);
+    says.extend(possible.map(|all| format!("shows no difference in {all}, but one is possible")));
     says.extend(undecided.map(|all| format!("is undecided in {all}")));
     Some(match says.is_empty() {
         true => "nothing is decided per unit of money".to_owned(),
-        false => format!("per unit of money {} {}", b.letter, says.join(", and ")),
+        false => {
+            let says = says.join(", and ");
+            format!("per unit of money, of the same results, {} {says}", b.letter)
+        }
     })
+}
+
+/// Returns the title of a result's row, or its own name.
+fn name(p: &ComparedPoint) -> String {
+    let own = || format!("{} {}", p.workload, p.name);
+    let name = p.row.as_ref().map_or_else(own, |row| row.title.clone());
+    clean_excerpt(name.trim(), LONGEST)
 }
 
 /// Returns true if the result may have a figure per unit of money.
@@ -351,7 +360,7 @@ fn sets_left_out(lacked: &[Vec<&str>; 2], letters: [char; 2]) -> Option<String> 
         let sets: BTreeSet<&str> = sets.iter().copied().collect();
         format!("{} in {letter}", and_list(sets))
     });
-    let named = clean_excerpt(&named.collect::<Vec<_>>().join(", "), LONGEST_LIST);
+    let named = clean_excerpt(&named.collect::<Vec<_>>().join(", "), LONGEST);
     let [is, their] = if n == 1 { ["is", "its"] } else { ["are", "their"] };
     let results = counted(n as u64, "result");
     (n > 0).then(|| {

@@ -5,6 +5,7 @@ use proofmark_model::{
     median_interval,
 };
 
+use super::all_cpus::of_whole_machines;
 use super::speed;
 
 /// One sum for each subsystem with results. Results of one subsystem share workloads and hardware,
@@ -16,11 +17,12 @@ pub(super) fn all(
     let summarise = |subsystem: Subsystem| {
         let some: Vec<&ComparedPoint> =
             points.iter().filter(|p| p.subsystem == subsystem).collect();
+        let (whole, _) = of_whole_machines(some.clone());
         let count = |outcome| some.iter().filter(|p| p.change() == outcome).count() as u64;
         (!some.is_empty()).then(|| ComparedSubsystem {
             subsystem,
-            speed: middle(&some, |p| p.headline.as_ref()),
-            delivered_speed: delivered(&some),
+            speed: middle(&whole, |p| p.headline.as_ref()),
+            delivered_speed: delivered(&whole),
             margin: margin(subsystem),
             resolution: resolution(&some, |p| p.headline.as_ref()),
             delivered_resolution: resolution(&some, |p| p.delivered.as_ref()),

@@ -1,8 +1,8 @@
 //! Checks a requirement with a run.
 
 use proofmark_model::{
-    CheckedRequirement, Decision, Ending, Finding, HeadlineFigure, Measurement, Run, Severity,
-    Unit, WorkloadSpec, answer, check_id, clean,
+    CheckedRequirement, Decision, Ending, Finding, HeadlineFigure, Measurement, OVER_TIME_ONLY,
+    Run, Severity, Unit, WorkloadSpec, answer, check_id, clean,
 };
 
 use super::decision::decide;
@@ -102,7 +102,7 @@ impl Requirement {
         asked: Asked,
     ) -> CheckedRequirement {
         let over_time = self.results(run).any(|m| m.series.is_some() && self.fits(m));
-        let reason = if over_time { "measured over time only" } else { NOT_MEASURED };
+        let reason = if over_time { OVER_TIME_ONLY } else { NOT_MEASURED };
         CheckedRequirement {
             requirement: self.text.clone(),
             decision: Decision::Undecided,

@@ -1,12 +1,14 @@
 //! Decides whether a figure meets a limit: by its whole interval, not by its value.
 
 use proofmark_model::{
-    Better, Decision, FigureKind, Latency, Measurement, PERCENTILE_TRIALS, Severity, Verdict,
+    Better, Decision, FigureKind, Finding, Latency, Measurement, PERCENTILE_TRIALS, Severity,
+    Verdict,
 };
 
 use super::Statistic;
 use super::figure::number;
 use crate::checks;
+use crate::compare::effect;
 use crate::words::{counted, why_no_result};
 
 /// Fewest trials that decide without an interval, if all of them are on one side.
@@ -53,12 +55,20 @@ pub(super) fn decide(
         // An undisturbed figure would meet it, too.
         _ if met && only_slowed(m) && holds(best(statistic, m)) => Decision::Met,
         verdict if met && verdict.is_undoubted() => Decision::Met,
-        verdict if missed && verdict.is_undoubted() => Decision::Missed,
+        // Without what others took it would miss it, too.
+        verdict
+            if missed
+                && (verdict.is_undoubted() || only_slowed(m))
+                && !holds(undisturbed(statistic, m, range)) =>
+        {
+            Decision::Missed
+        }
         verdict => {
             let doubted = !verdict.is_undoubted() && (met || missed);
             let reason = match () {
                 () if !verdict.is_undoubted() && m.findings.is_empty() => Some(why_no_result(m)),
                 () if doubted => None,
+                () if missed => Some(MAY_MEET.to_owned()),
                 () => if_undecided,
             };
             return undecided(Some(value), ci95, reason);
@@ -110,6 +120,30 @@ fn only_slowed(m: &Measurement) -> bool {
     let slows = |id| checks::find(id).is_some_and(|c| c.class.only_slows());
     let doubts = || m.findings.iter().filter(|f| f.severity > Severity::Note);
     m.verdict == Verdict::Suspect && doubts().count() > 0 && doubts().all(|f| slows(&*f.check))
+}
+
+/// The reason of a figure that misses its limit, and is undecided all the same.
+const MAY_MEET: &str = "without what others took from it, it may meet the limit";
+
+/// Returns the best end of a range, with what others took from the figure given back; the upper bound
+/// of its quality where the size of that is unknown.
+fn undisturbed(statistic: Statistic, m: &Measurement, [low, high]: [f64; 2]) -> f64 {
+    let has_taken = matches!(statistic, Statistic::Delivered | Statistic::Iops);
+    let is_figure = kind_of(statistic, m).is_some();
+    let cost = |f: &Finding| match effect::lost(f, m).filter(|e| e.is_bounded && is_figure) {
+        Some(effect) => effect.log,
+        // A note of unknown size is one of little.
+        None if f.severity == Severity::Note => 0.0,
+        None => f64::INFINITY,
+    };
+    let counts =
+        |f: &&Finding| checks::is_by_others(&f.check) && (has_taken || f.severity > Severity::Note);
+    let taken: f64 = m.findings.iter().filter(counts).map(cost).sum();
+    match best(statistic, m) {
+        best if taken.is_infinite() => best,
+        best if best.is_infinite() => high * taken.exp(),
+        _ => low / taken.exp(),
+    }
 }
 
 /// Upper bound of a statistic's quality.
@@ -243,7 +277,7 @@ fn percentile_interval(latency: &Latency, share: f64, value: f64) -> Option<[f64
 
 #[cfg(test)]
 mod tests {
-    use proofmark_model::{Finding, LatencyBucket, PercentileIntervals, Trial, Unit, Width};
+    use proofmark_model::{LatencyBucket, PercentileIntervals, Trial, Unit, Width};
 
     use super::*;
     use crate::testing::*;
@@ -279,10 +313,32 @@ mod tests {
         assert_eq!(doubted(Verdict::Suspect, "falling_rate"), [Undecided; 4], "a burst is no rate");
         assert_eq!(doubted(Verdict::Suspect, "small_file"), [Undecided; 4], "a claim in doubt");
         assert_eq!(doubted(Verdict::Invalid, "page_cache"), [Undecided; 4]);
+        assert_eq!(
+            doubted(Verdict::Suspect, "throttled")[3],
+            Missed,
+            "a limit is the machine's own"
+        );
         let findings = vec![Finding::new("other_cpu", Severity::Suspect, "", "")];
         let slowed = Measurement { verdict: Verdict::Suspect, findings, ..read() };
         let at_most = decide(&slowed, false, Statistic::Delivered, |v| v <= 103e6).decision;
         assert_eq!(at_most, Undecided, "a limit from above is not met because others slowed it");
+    }
+
+    #[test]
+    fn what_others_took_misses_a_limit_only_if_it_is_too_little_to_meet_it() {
+        use Decision::{Missed, Undecided};
+        let taken = |severity, share: f64, limit: f64| {
+            let finding = Finding::new("other_cpu", severity, "", "").with("share", share);
+            let verdict = Verdict::from_findings(std::slice::from_ref(&finding));
+            let m = Measurement { verdict, findings: vec![finding], ..read() };
+            decided(&m, limit)
+        };
+        for severity in [Severity::Note, Severity::Suspect] {
+            // The figure ends at 102 MB/s. A third more is 153 MB/s.
+            let decisions = [110e6, 150e6, 160e6].map(|limit| taken(severity, 0.3333, limit));
+            assert_eq!(decisions, [Undecided, Undecided, Missed], "{severity:?}");
+            assert_eq!(taken(severity, 0.01, 110e6), Missed, "{severity:?}");
+        }
     }
 
     #[test]

@@ -37,9 +37,11 @@ struct Counts {
 #[derive(Debug, Serialize)]
 struct ResultCounts {
     slower: usize,
+    disturbed: usize,
     gone: usize,
     faster: usize,
     no_difference_shown: usize,
+    perhaps_slower: usize,
     undecided: usize,
     not_comparable: usize,
     not_measured: usize,
@@ -81,9 +83,11 @@ impl ResultCounts {
     fn new(t: &Tally) -> Self {
         Self {
             slower: t.slower,
+            disturbed: t.disturbed,
             gone: t.gone,
             faster: t.faster,
             no_difference_shown: t.alike,
+            perhaps_slower: t.perhaps_slower,
             undecided: t.undecided,
             not_comparable: t.not_comparable,
             not_measured: t.not_measured,

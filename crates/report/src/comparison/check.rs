@@ -1,6 +1,6 @@
 //! The short form of a comparison, for a check.
 
-use proofmark_model::{ComparedPoint, Comparison, FigureKind, Side, format_factor};
+use proofmark_model::{ComparedPoint, Comparison, FigureKind, Side, Toward, format_factor};
 
 use super::points::BELOW;
 use super::verdict::{self, Tally};
@@ -21,6 +21,10 @@ pub fn check(comparison: &Comparison, options: &Options) -> String {
     for (reason, points) in alike(fails) {
         group(&mut page, &format!("✗ {}", failure(points[0])), &reason, &points);
     }
+    let disturbed = comparison.points.iter().filter(|p| p.disturbed());
+    for (reason, points) in alike(disturbed) {
+        group(&mut page, "? slower, disturbed,", &reason, &points);
+    }
     let undecided = comparison.points.iter().filter(|p| p.undecided());
     for (reason, points) in alike(undecided) {
         group(&mut page, "? undecided", &reason, &points);
@@ -34,7 +38,11 @@ pub fn check(comparison: &Comparison, options: &Options) -> String {
     for sentence in together(comparison, |p| p.in_base() && p.not_comparable()) {
         page.wrap("", 2, &format!("not judged {sentence}"));
     }
+    for sentence in together(comparison, |p| p.perhaps() == Some(Toward::Slower)) {
+        page.wrap("", 2, &format!("▽ perhaps slower {sentence}"));
+    }
     let advice = [
+        verdict::disturbed_advice(comparison),
         verdict::undecided_advice(comparison),
         verdict::no_time_advice(comparison),
         verdict::too_few_advice(comparison),
@@ -90,13 +98,26 @@ fn ratios(points: &[&ComparedPoint]) -> Table {
 fn summary(c: &Comparison, t: &Tally) -> String {
     let base = clean(&c.a.name);
     let of = counted(t.points as u64, "result");
-    let first = match t.slower + t.gone {
+    let slower = t.slower - t.disturbed;
+    let fail = slower + t.gone;
+    let first = match fail {
+        0 if t.disturbed > 0 => format!("None of {of} fails compared with {base}"),
         0 if t.points == 1 => format!("The one result is neither slower than in {base} nor gone"),
         0 => format!("None of {of} is slower than in {base} or gone"),
         n => {
             let fail = agree(n as u64, ["fails", "fail"]);
-            format!("{n} of {of} {fail} compared with {base}: {} slower, {} gone", t.slower, t.gone)
+            format!("{n} of {of} {fail} compared with {base}: {slower} slower, {} gone", t.gone)
         }
+    };
+    let is = agree(t.disturbed as u64, ["is", "are"]);
+    let disturbed = match (t.disturbed, fail) {
+        (0, _) => String::new(),
+        (n, 0) => format!(", but {n} {is} slower by a disturbance alone, so it is undecided"),
+        (n, _) => format!("; {n} more {is} slower by a disturbance alone"),
+    };
+    let perhaps = match t.perhaps_slower {
+        0 => String::new(),
+        n => format!(" ({n} perhaps slower)"),
     };
     let unseen = resolution(&c.subsystems)
         .map(|text| format!("; in the median result, {text}"))
@@ -106,8 +127,8 @@ fn summary(c: &Comparison, t: &Tally) -> String {
         n => format!(", {n} not measured"),
     };
     format!(
-        "{first}; {} without a shown difference, {} faster, {} undecided, {} not comparable\
-         {not_measured}{unseen}.",
+        "{first}{disturbed}; {} without a shown difference{perhaps}, {} faster, {} undecided, {} not \
+         comparable{not_measured}{unseen}.",
         t.alike, t.faster, t.undecided, t.not_comparable
     )
 }

@@ -53,12 +53,10 @@ const FIGURES: &Columns<Row> = &[
     ("p99_s", |r| percentile(&r.point, "p99").map(|p| p.b).into()),
     ("baseline_per_price", |r| r.point.per_price.as_ref().map(|money| money.a).into()),
     ("per_price", |r| r.point.per_price.as_ref().map(|money| money.b).into()),
-    ("per_price_ratio", |r| r.point.per_price.as_ref().map(|money| money.value).into()),
-    ("per_price_ratio_ci95_low", |r| end_per_price(&r.point, 0)),
-    ("per_price_ratio_ci95_high", |r| end_per_price(&r.point, 1)),
-    ("per_price_outcome", |r| {
-        r.point.per_price.as_ref().map(|money| money.outcome.as_str()).into()
-    }),
+    ("per_price_ratio", |r| per_price(&r.point).map(|figure| figure.value).into()),
+    ("per_price_ratio_ci95_low", |r| end(per_price(&r.point), 0)),
+    ("per_price_ratio_ci95_high", |r| end(per_price(&r.point), 1)),
+    ("per_price_outcome", |r| per_price(&r.point).map(|figure| figure.outcome.as_str()).into()),
     ("gone", |r| r.point.gone().into()),
     ("not_measured", |r| r.point.is_left_out().into()),
     ("reason", |r| (&*r.point.reason).into()),
@@ -85,8 +83,8 @@ fn end(figure: Option<&ComparedFigure>, at: usize) -> Cell {
     ends.map(|ends| ends[at]).into()
 }
 
-fn end_per_price(p: &ComparedPoint, at: usize) -> Cell {
-    p.per_price.as_ref().and_then(|money| money.ci95).map(|ends| ends[at]).into()
+fn per_price(p: &ComparedPoint) -> Option<&ComparedFigure> {
+    p.per_price.as_ref().map(|money| &money.compared)
 }
 
 /// The rows of all comparisons, in their order.

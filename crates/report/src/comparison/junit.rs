@@ -7,7 +7,7 @@ use super::words::{NOT_MEASURED, failure, moved, ratio, values};
 use crate::junit::{self, by_subsystem, skipped, suite};
 
 /// Returns a failure with its cause for each result that is slower or missing, and an error for each
-/// that is undecided or that the run had no time left for. Others that were not measured or cannot be
+/// that is undecided, slower by a disturbance alone, or that the run had no time left for. Others that were not measured or cannot be
 /// compared are skipped; all others pass. Too few judged
 /// results are an error of its own.
 pub(crate) fn suites(comparison: &Comparison) -> Vec<TestSuite> {
@@ -27,12 +27,13 @@ fn case(p: &ComparedPoint) -> TestCase {
     let undecided = !p.fails() && p.undecided();
     let mut status = match p.judged() {
         _ if p.fails() => junit::failure(failure(p), &p.reason),
+        _ if p.disturbed() => junit::error("disturbed", &p.reason),
         _ if undecided => junit::error(Comparability::Undecided.as_str(), &p.reason),
         _ if p.leaves_open() => junit::error(NOT_MEASURED, &p.reason),
         false => skipped(&p.reason),
         true => TestCaseStatus::success(),
     };
-    if undecided || p.fails() {
+    if undecided || p.is_worse() {
         status.set_description(figures(p));
     }
     let name = if p.name.is_empty() { &p.workload } else { &p.name };

@@ -1,9 +1,15 @@
 //! Figures per unit of money, where the machines have prices.
 
-use proofmark_model::{ComparedPoint, Comparison, FigureKind, Number, Side, format_factor};
+use std::collections::BTreeMap;
 
-use super::words::{interval, main_rows, margin, same_result, sign, signed, signed_words, title};
-use crate::view::{Columns, Scale, Table, capital, clean, joined, plain};
+use proofmark_model::{
+    ComparedPoint, Comparison, FigureKind, Number, Side, Subsystem, format_factor, median,
+};
+
+use super::words::{
+    contradiction, interval, main_rows, margin, same_result, sign, signed, signed_words, title,
+};
+use crate::view::{Columns, Entry, Scale, Table, capital, clean, enclosed, joined, plain};
 
 /// Returns `0.17 $/h`; `None` without a price.
 pub fn price(side: &Side) -> Option<String> {
@@ -45,7 +51,8 @@ pub fn table(all: &[Comparison]) -> Table {
     };
     let caption = format!(
         "{of_which} per unit of money: the figure for {unit}. Times and clocks are left out: a \
-         second machine does not change them.{some_cpus}"
+         second machine does not change them.{some_cpus}{}",
+        undetectable(rows.iter().flatten())
     );
     // Names the figure of a result where the caption does not.
     let named = move |p: Row| kind(p).filter(|_| !are_alike).map_or("", |kind| kind.as_str());
@@ -71,23 +78,42 @@ pub fn table(all: &[Comparison]) -> Table {
                 Some(joined([name, &figure(money.b, other, &other.b)?], " "))
             })
             .number(&format!("{letter} / A"), move |p| {
-                let (_, money) = find(p)?;
+                let Some((_, money)) = find(p) else { return "-".into() };
                 // Two runs have a column of words with the sign.
-                let sign = if all.len() == 1 { "" } else { sign(money.outcome, money.leaning()) };
-                Some(format!("{sign}{}", format_factor(money.value)))
+                let figure = &money.compared;
+                let sign = if all.len() == 1 { "" } else { sign(figure.outcome, money.leaning()) };
+                let ratio = format!("{sign}{}", format_factor(figure.value));
+                Entry::from(ratio).noted(contradiction(figure))
             })
-            .number("95 %", move |p| find(p).and_then(|(_, money)| interval(money.ci95)))
+            .number("95 %", move |p| {
+                find(p).and_then(|(_, money)| interval(money.compared.ratio.ci95))
+            })
             .spare(1)
-            .number("margin", move |p| find(p).and_then(|(_, money)| margin(money.margin)))
+            .number("margin", move |p| find(p).and_then(|(_, money)| margin(money.compared.margin)))
             .spare(2)
     });
     let with_words = with_others.when(all.len() == 1, |table| {
         table.column("difference", |p| {
             let money = p.per_price.as_ref()?;
-            Some(signed_words(money.outcome, money.leaning()))
+            Some(signed_words(money.compared.outcome, money.leaning()))
         })
     });
     with_words.rows(rows.into_iter().map(|same| same[0]))
+}
+
+/// Returns ` In the median result, a value lower by less than 24 % (CPU) is not detectable.`; empty
+/// where no ratio was judged.
+fn undetectable<'a>(points: impl Iterator<Item = &'a &'a ComparedPoint>) -> String {
+    let mut all: BTreeMap<Subsystem, Vec<f64>> = BTreeMap::new();
+    for p in points {
+        let share = p.per_price.as_ref().and_then(|money| money.compared.resolution);
+        all.entry(p.subsystem).or_default().extend(share);
+    }
+    let each = all.into_iter().filter_map(|(subsystem, shares)| {
+        Some(format!("{} ({})", margin(median(&shares)?)?, subsystem.info().word))
+    });
+    let shares = joined(each, ", ");
+    enclosed(" In the median result, a value lower by less than ", &shares, " is not detectable.")
 }
 
 fn kind(p: &ComparedPoint) -> Option<FigureKind> {
@@ -99,8 +125,8 @@ mod tests {
     use std::borrow::Cow;
 
     use proofmark_model::{
-        Better, COMPARISON_SCHEMA, Comparability, Params, PerPrice, Price, Subsystem, Timestamp,
-        Unit, Verdict, key, testing,
+        Better, COMPARISON_SCHEMA, Comparability, ComparedFigure, Params, PerPrice, Price, Ratio,
+        Timestamp, Unit, Verdict, key, testing,
     };
 
     use super::*;
@@ -143,12 +169,17 @@ mod tests {
                 figure,
                 a: 1e9,
                 b: 2e9,
-                value: 2.0,
-                ci95: None,
-                margin: 0.04,
-                outcome: Comparability::Faster,
+                compared: ComparedFigure {
+                    value: 2.0,
+                    ratio: Ratio { median: 2.0, ci95: None },
+                    margin: 0.04,
+                    margin_given: false,
+                    resolution: None,
+                    outcome: Comparability::Faster,
+                },
             }),
             left_out: None,
+            disturbances: Vec::new(),
             reason: String::new(),
         }
     }

@@ -1,5 +1,5 @@
-//! Several runs, each compared with the first: a row per result, a column per run. A terminal has one
-//! sentence per run.
+//! Several runs, each compared with the first: a sentence per run, then a row per result and a column
+//! per run.
 
 use proofmark_model::{
     Comparability, ComparedFigure, ComparedPoint, Comparison, FigureKind, Side, Verdict,
@@ -14,39 +14,42 @@ use super::words::{
 };
 use super::{prices, view};
 use crate::view::{
-    Audience, Blocks, Columns, Document, Entry, Item, Section, Table, clean, counted, enclosed,
-    joined,
+    Audience, Blocks, Columns, Document, Entry, Item, Section, Style, Table, Text, clean, counted,
+    enclosed, joined,
 };
 
-/// Makes the document: the verdict on each run, and a matrix of the main results; all results of
-/// runs that have no main ones.
+/// Makes the document: the first sentence on each run, and a matrix of the main results; all results
+/// of runs that have no main ones. A page has the rest of each comparison below.
 pub fn document(all: &[Comparison]) -> Document {
     let mut out = Blocks::default();
     let first = all.iter().take(1).map(|c| item(&c.a, String::new()));
-    let others = all.iter().map(|c| {
-        let tally = Tally::count(c);
-        let sentences = [clean(&c.sentence), verdict::sentences(c, &tally)];
-        let not_measured = verdict::not_measured(c).map(|sentence| sentence + ".");
-        let sentences = sentences.into_iter().chain(not_measured).chain(verdict::notes(c, &tally));
-        item(&c.b, format!(". {}", joined(sentences, " ")))
-    });
-    // The first sentence of each is enough for a terminal; a comparison of two has the rest.
-    let short = all.iter().map(|c| item(&c.b, format!(". {}", clean(&c.sentence))));
-    let short = first.clone().chain(short).collect::<Vec<Item>>();
+    let others = all.iter().map(|c| item(&c.b, format!(". {}", clean(&c.sentence))));
+    out.add("runs", first.chain(others).collect::<Vec<Item>>());
     out.add("results", table(all));
-    out.add_for(Audience::Terminal, "runs", short);
-    out.add_for(Audience::Document, "runs", first.chain(others).collect::<Vec<Item>>());
+    out.add("signs", Text::new(Style::Quiet, [SIGNS]));
     out.add("prices", prices::table(all));
     for c in all {
-        let title = format!("Differences between {} and {}", c.a.letter, c.b.letter);
-        let anchor = format!("differences-{}", c.b.letter);
-        let section = Section::new(&anchor, &title, |out| {
-            out.add("differences", view::differences(c));
-        });
-        out.add_for(Audience::Document, "differences", section);
+        let anchor = format!("run-{}", c.b.letter);
+        let title = format!("{} compared with {}", c.b.letter, c.a.letter);
+        out.add_for(Audience::Document, "run", Section::new(&anchor, &title, |out| more(out, c)));
     }
     let title = format!("{} compared with run A", counted(all.len() as u64, "run"));
     Document { title, facts: Vec::new(), blocks: out.0 }
+}
+
+const SIGNS: &str = "Signs before ratios: ▲ faster, ▼ slower, △ perhaps faster, ▽ perhaps slower, ? \
+                     undecided. Without a sign, no difference is shown.";
+
+/// Adds what else is known of a comparison: counts, causes, notes and what the two runs do not share.
+fn more(out: &mut Blocks, c: &Comparison) {
+    let tally = Tally::count(c);
+    let sentences = [verdict::sentences(c, &tally)].into_iter();
+    let sentences = sentences.chain(verdict::not_measured(c).map(|sentence| sentence + "."));
+    out.add("more", joined(sentences.chain(verdict::notes(c, &tally)), " "));
+    let causes = view::causes(c, usize::MAX).into_iter().map(Item::from).collect::<Vec<Item>>();
+    out.add("causes", Section::plain("Causes found", "causes", causes));
+    let differences = view::differences(c);
+    out.add("differences", Section::plain(view::DIFFERENCES, "differences", differences));
 }
 
 /// Returns `B: new (label ...; a machine; 0.17 $/h). B is slower in ...`
@@ -187,6 +190,7 @@ mod tests {
             percentiles: Vec::new(),
             per_price: None,
             left_out: None,
+            disturbances: Vec::new(),
             reason: String::new(),
         };
         let entry = |p: &ComparedPoint| entry(&Row { point: p, delivered: false }, p, 'B').text;

@@ -2,7 +2,7 @@
 
 use proofmark_model::{
     Comparability, ComparedFigure, ComparedPoint, ComparedSubsystem, Comparison, Difference,
-    FactId, Leaning, Ratio, Verdict, format_factor,
+    FactId, Ratio, Toward, Verdict, format_factor,
 };
 
 use super::words::{interval, resolution};
@@ -14,8 +14,12 @@ pub struct Tally {
     pub points: usize,
     pub compared: usize,
     pub slower: usize,
+    /// Those of the slower ones that others disturbed, which fail no check.
+    pub disturbed: usize,
     pub faster: usize,
     pub alike: usize,
+    /// Those without a shown difference that are perhaps slower.
+    pub perhaps_slower: usize,
     pub undecided: usize,
     /// Results that cannot be compared, apart from those that are gone or not measured.
     pub not_comparable: usize,
@@ -31,8 +35,10 @@ impl Tally {
             points: c.points.len(),
             compared: count(ComparedPoint::judged),
             slower: count(|p| p.change() == Comparability::Slower),
+            disturbed: count(ComparedPoint::disturbed),
             faster: count(|p| p.change() == Comparability::Faster),
             alike: count(|p| p.change() == Comparability::NoDifferenceShown),
+            perhaps_slower: count(|p| p.perhaps() == Some(Toward::Slower)),
             undecided: count(ComparedPoint::undecided),
             not_comparable: count(ComparedPoint::not_comparable),
             not_measured: count(ComparedPoint::is_left_out),
@@ -76,6 +82,7 @@ pub(super) fn notes(c: &Comparison, t: &Tally) -> Vec<String> {
         unequal(c),
         which_moved(c),
         slow_operations(c),
+        disturbed_advice(c).map(str::to_owned),
         too_little.map(|why| format!("Too little for a check: {why}.")),
     ];
     notes.into_iter().flatten().collect()
@@ -137,6 +144,15 @@ const NO_TIME: &str = "Not measured: the run had planned these results, and no t
 pub(super) fn no_time_advice(c: &Comparison) -> Option<&'static str> {
     let ran_out = |p: &ComparedPoint| p.is_left_out() && p.leaves_open();
     c.points.iter().any(ran_out).then_some(NO_TIME)
+}
+
+/// What a disturbed result is, and what to do about it.
+const DISTURBED: &str = "Disturbed: what others took explains that these results are slower, so they do \
+    not show whether the machine is. Measure again on a quiet machine (run --wait-quiet).";
+
+/// Returns what to do about slower results that others disturbed, if there are any.
+pub(super) fn disturbed_advice(c: &Comparison) -> Option<&'static str> {
+    c.points.iter().any(ComparedPoint::disturbed).then_some(DISTURBED)
 }
 
 /// What an undecided result is, and what to do about it.
@@ -205,25 +221,27 @@ fn which_moved(c: &Comparison) -> Option<String> {
     ))
 }
 
-/// Returns `In 12 results, delivered alone is slower: B got a smaller share of its machine.` The
-/// headline, which is that of the machine, is within the margin there.
+/// Returns `In 9 results, delivered alone is slower: B got a smaller share of its machine; in 1 more
+/// the machine may be slower, too.` The headline, which is that of the machine, is within the margin
+/// in the first.
 fn smaller_share(c: &Comparison) -> Option<String> {
-    let is_still = |p: &&ComparedPoint| {
-        let leaning = p.headline.as_ref().and_then(|h| h.leaning(p.better));
-        leaning.is_some_and(|l| matches!(l, Leaning::Alike | Leaning::WithinMargin(_)))
-    };
-    let alone = |outcome: Comparability| {
-        let still = c.points.iter().filter(is_still);
-        still.filter(|p| p.delivered.as_ref().is_some_and(|d| d.outcome == outcome)).count()
-    };
+    let b = c.b.letter;
     let each = [(Comparability::Slower, "smaller"), (Comparability::Faster, "larger")];
     let each = each.into_iter().filter_map(|(outcome, share)| {
-        let (n, b) = (alone(outcome), c.b.letter);
-        let results = counted(n as u64, "result");
         let word = outcome.as_str();
-        (n > 0).then(|| {
+        let moved = |p: &ComparedPoint| p.delivered.as_ref().is_some_and(|d| d.outcome == outcome);
+        let here = c.points.iter().filter(|p| moved(p));
+        let leanings = here.filter_map(|p| p.headline.as_ref()?.leaning(p.better));
+        let (alone, open): (Vec<_>, Vec<_>) = leanings.partition(|l| l.is_within_margin());
+        let more = match open.len() {
+            0 => String::new(),
+            n => format!("; in {n} more the machine may be {word}, too"),
+        };
+        let results = counted(alone.len() as u64, "result");
+        (!alone.is_empty()).then(|| {
             format!(
-                "in {results}, delivered alone is {word}: {b} got a {share} share of its machine"
+                "in {results}, delivered alone is {word}: {b} got a {share} share of its \
+                 machine{more}"
             )
         })
     });

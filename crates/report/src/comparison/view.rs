@@ -3,14 +3,12 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use proofmark_model::{
-    ComparedPoint, ComparedSubsystem, Comparison, Difference, Ratio, Side, Verdict, format_factor,
-};
+use proofmark_model::{ComparedPoint, ComparedSubsystem, Comparison, Difference, Side, Verdict};
 
 use super::points::Points;
 use super::prices;
 use super::verdict::{self, Tally};
-use super::words::{interval, margin, title};
+use super::words::{margin, title};
 use crate::view::merge_messages::{Kind, merged};
 use crate::view::{
     Audience, Blocks, Columns, Document, Item, Rich, Section, Style, Table, Text, Tone, clean,
@@ -19,6 +17,8 @@ use crate::view::{
 
 /// Maximum of causes that are listed.
 const CAUSES: usize = 4;
+/// The heading of what the two runs do not share.
+pub(super) const DIFFERENCES: &str = "Differences between the two runs";
 /// Maximum of results or workloads that a line names before it counts.
 const NAMED: usize = 4;
 
@@ -60,10 +60,9 @@ pub fn document(c: &Comparison, all: bool) -> Document {
         let items = sentences.into_iter().map(Item::from).collect::<Vec<Item>>();
         out.add_for(audience, id, Section::new(id, title, |out| out.add(id, items)));
     }
-    let heading = "Differences between the two runs";
     out.add(
         "differences",
-        Section::new("differences", heading, |out| {
+        Section::new("differences", DIFFERENCES, |out| {
             out.add("differences", differences(c));
         }),
     );
@@ -204,7 +203,7 @@ pub(super) fn alike<'a>(
 }
 
 /// Returns at most so many causes of differences; similar causes are merged.
-fn causes(c: &Comparison, most: usize) -> Vec<String> {
+pub(super) fn causes(c: &Comparison, most: usize) -> Vec<String> {
     let mut all = alike(c.points.iter().filter(|p| p.change().differs()));
     all.sort_by_key(|(_, points)| Reverse(points.len()));
     let rest: Vec<&ComparedPoint> =
@@ -220,43 +219,13 @@ fn causes(c: &Comparison, most: usize) -> Vec<String> {
     named.chain(more).collect()
 }
 
-/// Returns the speed by delivered figures; by the headlines where they have no other.
-fn delivered_speed(s: &ComparedSubsystem) -> Option<&Ratio> {
-    s.delivered_speed.as_ref().or(s.speed.as_ref())
-}
-
+/// The counts of each subsystem. Its results are of one thread and of all CPUs alike, so that no
+/// median of them is one of the machine.
 fn subsystems(c: &Comparison) -> Table {
     type Row<'a> = &'a ComparedSubsystem;
-    let both = c.subsystems.iter().any(|s| s.delivered_speed.is_some());
-    let caption = match both {
-        true => {
-            "Speed of B relative to A, by subsystem: the medians over its results, undisturbed (of \
-             the headlines) and delivered."
-        }
-        false => "Speed of B relative to A, by subsystem: the median over its results.",
-    };
-    const FEW: &str = "an interval needs at least 6 results";
-    let median = |ratio: Option<&Ratio>| ratio.map(|r| format_factor(r.median));
-    let table = Columns::new(caption)
+    Columns::new("Results by subsystem, of one thread and of all CPUs alike.")
         .column("subsystem", |s: &Row| s.subsystem.as_str())
         .keys()
-        .number(if both { "undisturbed" } else { "B / A" }, move |s| {
-            median(s.speed.as_ref()).ok_or("no result of it has a ratio")
-        })
-        .number("95 % interval", |s| s.speed.as_ref().and_then(|r| interval(r.ci95)).ok_or(FEW))
-        .spare(1);
-    let table = match both {
-        true => table
-            .number("delivered", move |s| {
-                median(delivered_speed(s)).ok_or("no result of it has a ratio")
-            })
-            .number("95 % of delivered", move |s| {
-                delivered_speed(s).and_then(|r| interval(r.ci95)).ok_or(FEW)
-            })
-            .spare(1),
-        false => table,
-    };
-    table
         .number("slower", |s| s.slower.to_string())
         .number("faster", |s| s.faster.to_string())
         .number("no difference", |s| s.no_difference_shown.to_string())
@@ -331,10 +300,11 @@ const METHOD: [&str; 5] = [
      third; a target below 2 % counts as 2 %. Second: three robust standard deviations of the \
      ratios in the subsystem, about the median of the same workload and number of threads. It is \
      at most a fifth, or a third for a result that was disturbed in both runs. Third: the \
-     half-widths of both figures' intervals, at most a third. Fourth: the CPU time that other \
+     half-widths of both figures' intervals, at most a third; of delivered that of the fast side, \
+     since the slow side allows for a stall that no round had. Fourth: the CPU time that other \
      processes or the hypervisor took from both runs, except for a figure that leaves it out. \
      Where that is more than a third and no difference shows, the result is not compared. \
-     --margin sets another margin.",
+     --margin sets another margin. A margin of a third reaches from a ratio of 0.667 to one of 1.50.",
     "Few trials. Too few trials give no interval. With 3 or more on each side, all trials of B \
      must be beyond all trials of A, and beyond the margin. With fewer, no difference is shown. \
      The smallest detectable slowdown is that of the median result, for each of the figures.",

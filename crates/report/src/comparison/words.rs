@@ -29,29 +29,38 @@ pub fn title(p: &ComparedPoint) -> String {
     p.row.as_ref().map_or_else(|| point(p), |row| clean(&row.title))
 }
 
-/// Gathers the results to show, of one result in all comparisons: the main ones, or all where no
-/// run has main ones. They are in the order of the first screen.
+/// Gathers the results to show, of one result of A in all comparisons: the main ones, or all where no
+/// run has main ones. They are in the order of the first screen. The first of a result is one on all
+/// CPUs of each, if there is one: its title is right for all.
 pub fn main_rows(
     all: &[Comparison],
     is_shown: impl Fn(&ComparedPoint) -> bool,
 ) -> Vec<Vec<&ComparedPoint>> {
-    let points = || all.iter().flat_map(|c| &c.points);
-    let declared = points().any(|p| p.row.is_some());
-    let shown = points().filter(|p| is_shown(p) && (p.row.is_some() || !declared));
-    let grouped = grouped(
-        shown.map(|p| ((&p.workload, &p.params, p.row.is_some(), p.all_cpus.is_some()), p)),
-    );
-    let mut rows: Vec<_> = grouped.into_iter().map(|(_, same)| same).collect();
+    let declared = all.iter().flat_map(|c| &c.points).any(|p| p.row.is_some());
+    let is_shown = &|p: &ComparedPoint| is_shown(p) && (p.row.is_some() || !declared);
+    let shown = all.iter().flat_map(|c| {
+        // A comparison may have the result twice: with as many threads, and on all CPUs of each.
+        let twice = move |p: &ComparedPoint| {
+            let is_other = |q: &ComparedPoint| q.all_cpus.is_none() && is_same_result(p, q);
+            p.all_cpus.is_some() && c.points.iter().any(|q| is_shown(q) && is_other(q))
+        };
+        let here = c.points.iter().filter(|p| is_shown(p));
+        here.map(move |p| ((&p.workload, &p.params, p.row.is_some(), twice(p)), p))
+    });
+    let mut rows: Vec<_> = grouped(shown).into_iter().map(|(_, same)| same).collect();
+    rows.iter_mut().for_each(|same| same.sort_by_key(|p| p.all_cpus.is_none()));
     rows.sort_by_key(|same| same[0].row.as_ref().map(|row| row.place));
     rows
 }
 
+/// Returns true for one result of A.
+fn is_same_result(p: &ComparedPoint, q: &ComparedPoint) -> bool {
+    p.workload == q.workload && p.params == q.params && p.row.is_some() == q.row.is_some()
+}
+
 /// Returns the same result of A in a comparison with another run, of all CPUs if that is.
 pub fn same_result<'a>(p: &ComparedPoint, c: &'a Comparison) -> Option<&'a ComparedPoint> {
-    let is_same = |q: &&ComparedPoint| {
-        p.workload == q.workload && p.params == q.params && p.row.is_some() == q.row.is_some()
-    };
-    let same = || c.points.iter().filter(is_same);
+    let same = || c.points.iter().filter(|q| is_same_result(p, q));
     same().find(|q| q.all_cpus.is_some() == p.all_cpus.is_some()).or_else(|| same().next())
 }
 
@@ -125,8 +134,8 @@ pub fn outcome(better: Better, figure: Option<&ComparedFigure>) -> String {
     }
 }
 
-/// Returns the sign and words of an outcome. A whole interval on one side of 1 has a sign and words
-/// of its own: B is lower, but not beyond the margin.
+/// Returns the sign and words of an outcome. A whole interval on one side of 1 has words of its own:
+/// B is lower, but not beyond the margin.
 pub fn signed_words(outcome: Comparability, leaning: Option<Leaning>) -> String {
     let words = match leaning {
         None => outcome.as_str(),
@@ -138,16 +147,15 @@ pub fn signed_words(outcome: Comparability, leaning: Option<Leaning>) -> String 
     format!("{}{words}", sign(outcome, leaning))
 }
 
-/// Returns the sign of an outcome with a space, or of the side of 1 to which an interval leans;
-/// empty where none is shown or known.
+/// Returns the sign of an outcome with a space; of none that is shown, that of what is perhaps so.
 pub fn sign(outcome: Comparability, leaning: Option<Leaning>) -> &'static str {
-    match (outcome, leaning.and_then(Leaning::toward)) {
+    match (outcome, leaning) {
         (Comparability::Slower, _) => "▼ ",
         (Comparability::Faster, _) => "▲ ",
         (Comparability::Undecided, _) => "? ",
-        (_, Some(Toward::Faster)) => "△ ",
-        (_, Some(Toward::Slower)) => "▽ ",
-        (_, None) => "",
+        (_, Some(Leaning::Perhaps(Toward::Faster))) => "△ ",
+        (_, Some(Leaning::Perhaps(Toward::Slower))) => "▽ ",
+        _ => "",
     }
 }
 
@@ -217,7 +225,7 @@ pub fn contradiction(figure: &ComparedFigure) -> String {
     }
     let ends = interval(figure.ratio.ci95).map(|ends| format!(" ({ends})")).unwrap_or_default();
     let says = match figure.outcome {
-        Comparability::Undecided => "it leads to another conclusion",
+        Comparability::Undecided => "which of the two is right is open",
         _ => "it leads to the same conclusion",
     };
     format!(

@@ -51,6 +51,16 @@ pub const OTHERS: &[Words] = &[
         "A smaller difference may exist; smallest detectable slowdown says how small.",
     ),
     (
+        "perhaps_slower",
+        "Comparison: no difference shown, but the whole interval is on the slower side of 1 and reaches beyond the margin",
+        "`check` passes it, and names it. In its JSON the count is a part of no_difference_shown.",
+    ),
+    (
+        "disturbed",
+        "Comparison: a slower result whose only named cause is what others did",
+        "Others are other programs, other guests or a debugger (other_cpu, steal, shared_device, ...), and what they took explains the difference. Whether the machine is slower is not known, so `check` does not fail: it is undecided (exit status 5). Measure again on a quiet machine (run --wait-quiet).",
+    ),
+    (
         "not_comparable",
         "Comparison: the two figures decide nothing",
         "They measure another configuration or by another method, are invalid, have too few trials, or differ too much within a run. The reason is printed.",

@@ -35,7 +35,7 @@ fn the_last_good_run_of_this_machine_is_a_baseline() {
         run.host.cpu.model_name = Probe::known("Another CPU".to_owned(), "made up");
     });
     write("nothing", &[], &|run| at(6, run));
-    write("now", &[1.9e9], &|run| at(7, run));
+    write("now", &[1.95e9], &|run| at(7, run));
     write("later", &[5e9], &|run| at(8, run));
     let run = |arguments: &[&str]| {
         let mut command = folder.command();

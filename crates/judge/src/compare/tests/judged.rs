@@ -86,3 +86,27 @@ fn of_few_trials_all_must_lie_apart() {
     expect(three(1.0), few(at(0.5), 2), NotComparable, too_few);
     assert!(!one(three(1.0), few(at(0.5), 2)).gone());
 }
+
+#[test]
+fn what_others_made_slower_is_undecided_and_what_the_machine_did_fails() {
+    let with_check = |check: &'static str, factor| suspect(at(factor), check, 0.5);
+    let decided = |b: Measurement| {
+        let c = compared(&run(vec![at(1.0)]), &run(vec![b]));
+        let p = &c.points[0];
+        assert_eq!((p.change(), p.is_worse()), (Slower, true), "{p:?}");
+        assert_eq!(p.fails(), p.disturbances.is_empty(), "{p:?}");
+        (c.decision(), p.disturbances.clone())
+    };
+    let disturbed = (Decision::Undecided, vec!["other_cpu".to_owned()]);
+    assert_eq!(decided(with_check("other_cpu", 0.5)), disturbed);
+    // It does not explain as much, or is a limit of the machine, or its clock fell as well.
+    let fails = (Decision::Missed, Vec::new());
+    assert_eq!(decided(with_check("other_cpu", 0.1)), fails);
+    assert_eq!(decided(with_check("throttled", 0.5)), fails);
+    let clocked = each_condition(with_check("other_cpu", 0.3), |_, c| c.clock_hz = Some(2.4e9));
+    assert_eq!(decided(clocked), fails);
+    // One that fails decides.
+    let a = run(vec![at(1.0), iops(1)]);
+    let b = run(vec![with_check("other_cpu", 0.5), scaled(iops(1), 0.5)]);
+    assert_eq!(compared(&a, &b).decision(), Decision::Missed);
+}

@@ -1,5 +1,6 @@
 //! Tests of margins: what is noise, and what is a difference.
 
+use super::sentence::undisturbed;
 use super::*;
 
 #[test]
@@ -108,6 +109,18 @@ fn a_wide_interval_widens_the_margin() {
 }
 
 #[test]
+fn a_stall_that_no_round_had_does_not_widen_the_margin() {
+    // The interval of what was delivered allows for one, on its slow side.
+    let (a, b) = (undisturbed(1.0, [1.0; 2]), undisturbed(1.0, [0.8; 2]));
+    let half = a.summary.as_ref().unwrap().delivered.half_width().unwrap();
+    assert!(half > 0.05, "{half}");
+    let p = one(a, b);
+    let delivered = p.delivered.as_ref().unwrap();
+    assert_eq!((p.outcome(), delivered.outcome), (NoDifferenceShown, Slower), "{p:?}");
+    assert!(delivered.margin < 0.05, "{delivered:?}");
+}
+
+#[test]
 fn a_margin_that_was_given_is_called_that() {
     let (a, b) = (run(vec![at(1.0)]), run(vec![at(0.97)]));
     let why = |margin| {
@@ -116,9 +129,10 @@ fn a_margin_that_was_given_is_called_that() {
             .reason
             .clone()
     };
-    let derived = "the whole interval is below 1, but within the margin of 4.0 %: two runs of one \
-                   machine differ as much";
+    let derived = "the whole interval is below 1, but within the margin of 4.0 % (a ratio of 0.960): \
+                   two runs of one machine differ as much";
     assert_eq!(why(None), derived);
-    let given = "the whole interval is below 1, but within the margin of 10.0 % that was given";
+    let given = "the whole interval is below 1, but within the margin of 10.0 % (a ratio of 0.900) that \
+                 was given";
     assert_eq!(why(Some(0.1)), given);
 }

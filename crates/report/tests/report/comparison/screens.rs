@@ -44,11 +44,14 @@ fn both_figures_stay_at_any_width() {
             assert!(main.contains(figure), "{width}: {figure} is not in {main}");
         }
         for (difference, n) in
-            [("▼ slower", 1), ("▲ faster", 1), ("▽ within margin", 1), ("▽ perhaps slower", 1)]
+            [("▼ slower", 1), ("▲ faster", 1), ("within margin", 1), ("▽ perhaps slower", 1)]
         {
             assert_eq!(main.matches(difference).count(), n, "{width}: {difference} in {main}");
         }
-        for note in ["within the margin of 19.8 %: two runs", "beyond the margin of 33.3 %"] {
+        for note in [
+            "within the margin of 19.8 % (a ratio of 0.802): two runs",
+            "beyond the margin of 33.3 % (a ratio of 0.667): perhaps",
+        ] {
             let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
             assert!(text.contains(note), "{width}: {note} is not in {text}");
         }
@@ -109,16 +112,8 @@ fn prices_have_a_table_and_times_are_left_out() {
     for (side, per_hour) in [(&mut c.a, 0.4), (&mut c.b, 0.1)] {
         side.price = Some(Price { per_hour, currency: "$".into() });
     }
-    let figure = FigureKind::Delivered;
-    let money = PerPrice {
-        figure,
-        a: 160e9,
-        b: 320e9,
-        value: 2.0,
-        ci95: Some([1.96, 2.04]),
-        margin: 0.04,
-        outcome: Comparability::Faster,
-    };
+    let compared = figure(2.0, [1.96, 2.04], Comparability::Faster);
+    let money = PerPrice { figure: FigureKind::Delivered, a: 160e9, b: 320e9, compared };
     for p in c.points.iter_mut().filter(|p| p.better == Better::Higher) {
         p.per_price = Some(money.clone());
     }
@@ -168,6 +163,43 @@ fn a_check_names_a_cause_once_and_begins_with_the_deciding_ratio() {
         let text = Check::new(("new", &run), &[]).against(Ok(&c)).terminal(&wide(width));
         let most = text.lines().map(textwrap::core::display_width).max();
         assert!(most <= Some(width) && text.lines().all(|l| !l.is_empty()), "{text}");
+    }
+}
+
+#[test]
+fn a_check_says_which_slower_results_others_disturbed_and_which_are_perhaps_slower() {
+    let flat = |c: &Comparison| check(c).split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut c = shares();
+    for p in &mut c.points[..4] {
+        p.disturbances = vec!["other_cpu".into()];
+    }
+    assert_eq!(c.decision(), proofmark_model::Decision::Undecided);
+    let text = flat(&c);
+    for part in [
+        "? slower, disturbed, in 3 results: attainable: no difference shown",
+        "Disturbed: what others took explains that these results are slower",
+        "None of 5 results fails compared with base, but 4 are slower by a disturbance alone, so it is \
+         undecided; 1 without a shown difference (1 perhaps slower),",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert!(!text.contains('✗') && junit(&c).contains("type=\"disturbed\""), "{text}");
+    c.points[3].disturbances.clear();
+    let text = flat(&c);
+    let last = "1 of 5 results fails compared with base: 1 slower, 0 gone; 3 more are slower by a \
+                disturbance alone;";
+    assert!(text.contains(last) && text.contains("✗ slower in 1 result"), "{text}");
+    let json = Check::new(("new", &testing::run(Vec::new())), &[]).against(Ok(&c)).json().unwrap();
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let counts = &json["counts"]["results"];
+    assert_eq!([&counts["slower"], &counts["disturbed"], &counts["perhaps_slower"]], [4, 3, 1]);
+    assert_eq!((&json["results"][0]["fails"], &json["exit_status"]), (&false.into(), &4.into()));
+    // What passes may be perhaps slower.
+    let c = main_results();
+    let text = flat(&c);
+    for part in ["▽ perhaps slower Random read, 4 KiB, depth 1: no finding", "(1 perhaps slower)"]
+    {
+        assert!(text.contains(part), "{part}: {text}");
     }
 }
 

@@ -39,11 +39,11 @@ fn each_run_of_several_has_a_paragraph() {
         }
     }
     let markdown = comparison::markdown(&all);
-    for part in ["| B / A |", "| C / A |", "| D / A |", "## Differences between A and C"] {
+    for part in ["| B / A |", "| C / A |", "| D / A |", "## C compared with A"] {
         assert!(markdown.contains(part), "{part}: {markdown}");
     }
     let page = comparison::html(&all).unwrap();
-    for part in ["D delivers 0.50", "differences-B", "differences-C", "C &#x2f; A"] {
+    for part in ["D delivers 0.50", "run-B", "run-C", "C &#x2f; A"] {
         assert!(page.contains(part), "{part}");
     }
 }

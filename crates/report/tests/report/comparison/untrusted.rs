@@ -20,17 +20,8 @@ pub fn strange(text: &str) -> Comparison {
     c.sentence = text.into();
     for p in &mut c.points {
         p.best_of_each = Some([text.into(), text.into()]);
-        let (a, b, value) = (1e9, 2e9, 2.0);
-        let figure = FigureKind::Delivered;
-        p.per_price = Some(PerPrice {
-            figure,
-            a,
-            b,
-            value,
-            ci95: Some([1.9, 2.1]),
-            margin: 0.04,
-            outcome: Comparability::Faster,
-        });
+        let compared = figure(2.0, [1.9, 2.1], Comparability::Faster);
+        p.per_price = Some(PerPrice { figure: FigureKind::Delivered, a: 1e9, b: 2e9, compared });
     }
     for p in &mut c.points {
         (p.workload, p.name, p.reason) = (text.into(), text.into(), text.into());

@@ -136,10 +136,7 @@ fn a_price_ratio_has_the_words_of_a_figure() {
         figure: FigureKind::Delivered,
         a: 1e9,
         b: 1e9,
-        value: ends[0],
-        ci95: Some(ends),
-        margin: 0.04,
-        outcome,
+        compared: figure(ends[0], ends, outcome),
     };
     use Comparability::{Faster, NoDifferenceShown};
     let all =
@@ -150,8 +147,24 @@ fn a_price_ratio_has_the_words_of_a_figure() {
     let text = terminal(&c, false, &wide(160));
     let table = text.split("per unit of money").nth(1).unwrap().split("\n\n").next().unwrap();
     let rows: Vec<&str> = table.lines().filter(|l| l.contains("GFLOP/s")).collect();
-    for (row, words) in rows.iter().zip(["▽ perhaps slower", "▽ within margin", "▲ faster"]) {
+    for (row, words) in rows.iter().zip(["▽ perhaps slower", "within margin", "▲ faster"]) {
         assert!(row.trim_end().ends_with(words), "{words}: {table}");
     }
     assert_eq!(rows.len(), 3, "{table}");
+    let unseen = "In the median result, a value lower by less than 5.2 % (CPU) is not detectable.";
+    assert!(flat(&text).contains(unseen), "{text}");
+    // A ratio that contradicts its interval has the note of a figure, whatever the outcome.
+    let money = c.points[0].per_price.as_mut().unwrap();
+    (money.compared.value, money.compared.ratio.median) = (0.786, 0.95);
+    for runs in [vec![c.clone()], vec![c.clone(), c]] {
+        let text = flat(&several(&runs, &wide(160)));
+        let note =
+            "the median over all pairs of rounds or trials is 0.950 (0.900–0.980): it leads to";
+        assert!(text.contains("0.786[") && text.contains(note), "{text}");
+        // Alone, the sign of what is perhaps slower is not that of what is within the margin.
+        assert!(
+            text.contains("▽ 0.786[") != (runs.len() == 1) && !text.contains("▽ 0.970"),
+            "{text}"
+        );
+    }
 }
