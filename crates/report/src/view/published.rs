@@ -44,6 +44,8 @@ const LONGEST: f64 = 1.0 + 1e-9;
 const LESS_THAN_A_BLOCK: &str = "this trial did less than one block, so none was timed";
 
 const MEAN: &str = "mean round trip, every trial";
+/// A trial's figure includes the time that was taken from it, also where the headline does not.
+const DELIVERED: &str = "delivered, every trial";
 
 struct Line<'a> {
     m: &'a Measurement,
@@ -66,7 +68,11 @@ pub fn tables(group: &Group, scale: &Scale) -> Vec<Table> {
     let published = as_published(group);
     let scale = published.as_ref().unwrap_or(scale);
     let theory = group.all.iter().any(|m| is_network(m) && m.ceiling.is_some());
-    let what = if group.all.iter().all(|m| round_trips(m)) { MEAN } else { "every trial" };
+    let what = match group.all.iter().all(|m| round_trips(m)) {
+        true => MEAN,
+        false if group.all.iter().all(|m| m.unit.is_work()) => DELIVERED,
+        false => "every trial",
+    };
     let table =
         |(name, members): (String, Vec<&Measurement>)| {
             let lines: Vec<Line> = members.into_iter().map(Line::from_trials).collect();

@@ -256,7 +256,7 @@ impl Choice<'_> {
                 (asked, is_wanted) => {
                     let tools = tools_for(&planned.plan.points[point]);
                     match (tools.is_empty(), asked.as_ref().filter(|_| is_wanted)) {
-                        (true, _) => "no known tool does this work".to_owned(),
+                        (true, _) => NO_KNOWN_TOOL.to_owned(),
                         (_, Some(asked)) => {
                             let others = format!("; {} would", or_list(&tools));
                             format!("{}: no such work{others}", or_list(asked))
@@ -275,8 +275,11 @@ impl Choice<'_> {
     }
 }
 
+/// The reason why no tool runs where none does the work.
+pub(crate) const NO_KNOWN_TOOL: &str = "no known tool does this work";
+
 /// The tools that can repeat a configuration.
-fn tools_for(point: &Point) -> Vec<&'static str> {
+pub(crate) fn tools_for(point: &Point) -> Vec<&'static str> {
     ALL.iter().filter(|tool| test_for(**tool, point).is_some()).map(|tool| tool.id()).collect()
 }
 
