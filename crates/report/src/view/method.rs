@@ -85,15 +85,13 @@ fn trials(run: &Run) -> String {
     let counts = fixed.iter().filter_map(|m| Some((taken([*m])?, clean(&m.workload))));
     let mut counts = grouped(counts);
     counts.sort_by_key(|(_, ids)| Reverse(ids.len()));
-    let most = |(taken, _): &([u64; 2], Vec<String>)| {
-        format!("A configuration took {}, a fixed number.", number_of_trials(*taken))
-    };
     let other = |(taken, ids): &([u64; 2], Vec<String>)| {
-        let ids = and_list(distinct(ids));
-        format!("A configuration of {ids} took {}.", number_of_trials(*taken))
+        format!("; one of {} took {}", and_list(distinct(ids)), number_of_trials(*taken))
     };
-    let first = counts.first().map(most);
-    let fixed = first.into_iter().chain(counts.iter().skip(1).map(other));
+    let others: String = counts.iter().skip(1).map(other).collect();
+    let fixed = counts.first().map(|(taken, _)| {
+        format!("A configuration took {}, a fixed number{others}.", number_of_trials(*taken))
+    });
     let open = taken(open).map(|taken| {
         format!(
             "A configuration {}took {}. It was complete when half the 95 % interval of its headline \
@@ -103,10 +101,13 @@ fn trials(run: &Run) -> String {
             targets(run)
         )
     });
-    joined(fixed.chain(open), " ")
+    match (fixed, open) {
+        (None, None) => "No configuration was measured in trials.".to_owned(),
+        (fixed, open) => joined(fixed.into_iter().chain(open), " "),
+    }
 }
 
-/// How long a trial lasts: as planned, but for those that are one piece of work.
+/// How long a trial lasts: as planned, or as long as the work of one that is one piece.
 fn lengths(run: &Run) -> String {
     let policy = &run.plan.policy;
     let of_run = |workload: &str| {
@@ -123,12 +124,8 @@ fn lengths(run: &Run) -> String {
         let shortest = shorter_than_planned(policy.trial_s_for(id), trials)?;
         Some(format!("{} for {}", seconds(shortest), clean(id)))
     });
-    let shorter = enclosed(
-        " A trial that is one piece of work lasts as long as that, here at least ",
-        &joined(shorter, ", "),
-        ".",
-    );
-    format!("A trial lasts at least {}{others}.{shorter}", seconds(policy.trial_s))
+    let shorter = enclosed(" Some were shorter, down to ", &joined(shorter, ", "), ".");
+    format!("A trial is planned to last at least {}{others}.{shorter}", seconds(policy.trial_s))
 }
 
 fn seconds(v: f64) -> String {

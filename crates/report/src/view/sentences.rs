@@ -103,7 +103,8 @@ pub fn shorter_than_planned<'a>(
     trial_s: f64,
     trials: impl IntoIterator<Item = &'a Trial>,
 ) -> Option<f64> {
-    let shortest = trials.into_iter().map(|t| t.seconds).fold(f64::INFINITY, f64::min);
+    let times = trials.into_iter().map(|t| t.seconds).filter(|s| *s > 0.0);
+    let shortest = times.fold(f64::INFINITY, f64::min);
     (shortest < KEPT * trial_s).then_some(shortest)
 }
 

@@ -75,8 +75,7 @@ fn slow_ends(rows: &[Row]) -> Option<String> {
         is_rate && far(&s.delivered) == Some(true) && narrow(s.figure(s.headline)) == Some(true)
     };
     // Rounds of these loads have a fixed time.
-    let note = "Intervals of delivered: the slow end includes one more round, of a quarter of the \
-                usual rate or less.";
+    let note = "Intervals of delivered: the slow end adds one round at most 25 % as fast.";
     rows.iter().any(is_wide).then(|| note.to_owned())
 }
 
