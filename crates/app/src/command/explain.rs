@@ -80,7 +80,8 @@ fn explain_field(id: &str) -> Option<String> {
         }
         let mut owners = Vec::new();
         objects(&schema, &schema, of, &mut owners);
-        owners.iter().for_each(|owner| own_field(owner, name, &mut found));
+        let name = words::id_of(name);
+        owners.iter().for_each(|owner| own_field(owner, &name, &mut found));
     }
     let lines: String = found.iter().take(FIELDS).map(|about| paragraph(about)).collect();
     (!lines.is_empty()).then(|| format!("{id}: Field of run.json, or column of csv\n\n{lines}"))
@@ -358,7 +359,9 @@ mod tests {
 
     #[test]
     fn a_column_is_explained_by_the_object_that_holds_its_field() {
-        assert!(texts("device_read_bytes")[0].contains("column of csv"));
+        for column in ["device_read_bytes", "client_interface_in_bytes", "file_unwritten_share"] {
+            assert!(texts(column)[0].contains("column of csv"), "{column}");
+        }
         for word in ["banana_cpu", "xyz_cpu", "competing_cpu", "banana_p99", "foo_verdict"] {
             assert!(texts(word).is_empty(), "{word}: {:?}", texts(word));
         }
