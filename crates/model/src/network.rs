@@ -104,7 +104,8 @@ pub struct NetworkTraffic {
     /// Bytes that the senders handed to their systems, from before a trial's untimed work to its
     /// end: more than the timed work.
     pub sent_bytes: u64,
-    /// Bytes that the receivers got in the same time.
+    /// Bytes that the receivers got, from before a trial's untimed work to its end: more than the
+    /// timed work.
     pub received_bytes: u64,
     /// Counts of UDP datagrams.
     pub datagrams: Option<Datagrams>,

@@ -9,10 +9,9 @@ use proofmark_model::{
 use proofmark_reference::{Installed, Tool};
 
 use crate::event::Event;
-use crate::plan::{NO_KNOWN_TOOL, tools_for};
 use crate::planned::{NoReference, PlannedTools};
 use crate::registry::find;
-use crate::tool::{ToolRunner, ToolSession, ToolTask};
+use crate::tool::{NO_KNOWN_TOOL, ToolRunner, ToolSession, ToolTask, tools_for};
 
 /// Id, title and meaning of the findings about a tool.
 pub const FINDINGS: &[(&str, &str, &str)] = &[

@@ -82,8 +82,8 @@ pub const TERMS: &[(&str, &str, &str)] = &[
         "delivered",
         "Figure: all work divided by all time",
         "The speed of the run, including the time that other processes, a quota or the hypervisor took. \
-         The headline of disk, network and complete solves (LINPACK). Of a CPU load, delivered / attainable is about \
-         the run's share of its CPUs. Of other loads it also depends on how the rate varies.",
+         The headline of disk, network and complete solves (LINPACK). delivered / attainable \
+         holds the share of the CPUs that the run got, and how much the rate itself varied, as with the clock.",
     ),
     (
         "undisturbed",

@@ -35,7 +35,6 @@ pub use estimate::{estimate, takes, takes_alone};
 pub use fit::FINDINGS;
 pub use intervals::without_interval;
 pub use references::{FINDINGS as REFERENCE_FINDINGS, seconds as tools_s};
-pub(crate) use references::{NO_KNOWN_TOOL, tools_for};
 pub use titles::{Title, titles};
 pub use values::{check_value, typed_parameter};
 

@@ -14,6 +14,7 @@ use crate::planned::{NoReference, Planned};
 use crate::profile::Reference;
 use crate::registry::{find, needs, trial_s};
 use crate::request::ToolChoice;
+use crate::tool::{NO_KNOWN_TOOL, test_for, tools_for};
 pub use time::{estimate_again, lengthen, seconds, trim};
 use time::{ours_s, runs, usual_rate, within};
 
@@ -273,19 +274,6 @@ impl Choice<'_> {
             planned.tools.missing.insert(point, NoReference { refused, why });
         }
     }
-}
-
-/// The reason why no tool runs where none does the work.
-pub(crate) const NO_KNOWN_TOOL: &str = "no known tool does this work";
-
-/// The tools that can repeat a configuration.
-pub(crate) fn tools_for(point: &Point) -> Vec<&'static str> {
-    ALL.iter().filter(|tool| test_for(**tool, point).is_some()).map(|tool| tool.id()).collect()
-}
-
-/// The test of a tool that repeats a configuration.
-fn test_for<'a>(tool: &dyn Tool, point: &'a Point) -> Option<&'a str> {
-    tool.test_for(find(&point.workload)?.spec(), &point.params)
 }
 
 /// The task of a tool at a configuration, before any trial.

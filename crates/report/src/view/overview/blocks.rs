@@ -79,10 +79,7 @@ pub fn lines(all: &[&Group], table: &str) -> Vec<Chart> {
 /// Draws what the published experiments call latency, by threads. For a disk it is the median time
 /// of single I/Os with the smallest block. For memory it is the time of one block, which is not a
 /// latency.
-fn by_threads<'g, 'a>(
-    members: &[(&'g Group<'a>, Vec<&'a Measurement>)],
-    disk: bool,
-) -> Option<Chart> {
+fn by_threads<'a>(members: &[(&Group<'a>, Vec<&'a Measurement>)], disk: bool) -> Option<Chart> {
     let smallest = members.iter().flat_map(|(_, points)| points).filter_map(|m| block(m)).min()?;
     let found: Vec<Line> =
         members.iter().flat_map(|(g, points)| lines_by_threads(g, points, smallest)).collect();
