@@ -81,6 +81,13 @@ pub(crate) fn interval(unit: Unit, fixed: Fixed, rounds: &[Done]) -> Option<[f64
     })
 }
 
+/// Returns the slow end of the interval of so many equal rounds of a fixed work, as a share of the
+/// figure. It is below 1, since a longer run may stall.
+pub(crate) fn slow_end_of_equal(rounds: usize) -> f64 {
+    let equal = vec![Done { work: 1.0, seconds: 1.0 }; rounds];
+    interval(Unit::OpPerSecond, Fixed::Work, &equal).map_or(0.0, |[low, _]| low)
+}
+
 fn sum(rounds: &[Done]) -> Done {
     rounds.iter().fold(Done { work: 0.0, seconds: 0.0 }, |all, r| Done {
         work: all.work + r.work,

@@ -9,7 +9,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::delivered::{Done, Fixed, delivered, interval};
+use crate::delivered::{Done, Fixed, delivered, interval, slow_end_of_equal};
 use crate::statistics::{MIN_VALUES, median};
 use crate::{Better, Measurement, Round, Statistics, Unit, agree, counted};
 pub use looks::LOOKS;
@@ -262,11 +262,31 @@ impl Cut {
         }
     }
 
+    /// Returns half the width of the headline's interval, as a share of its value, if so many trials
+    /// are all equal.
+    pub fn half_width_of_equal(self, trials: usize) -> f64 {
+        if self.has_slices() { 0.0 } else { (1.0 - slow_end_of_equal(trials)) / 2.0 }
+    }
+
+    /// Returns the smallest number of trials whose result is not coarse if they are all equal: the ends
+    /// of the interval differ from the figure by at most `coarse_from`.
+    pub fn trials_for_precision(self, coarse_from: f64) -> usize {
+        let precise = |n: &usize| 1.0 / slow_end_of_equal(*n) - 1.0 <= coarse_from;
+        match self {
+            Self::Single => (MIN_VALUES..MOST_TRIALS).find(precise).unwrap_or(MOST_TRIALS),
+            // Medians of slices agree, and the range of complete solves counts.
+            Self::Core | Self::Bus | Self::Whole => MIN_VALUES,
+        }
+    }
+
     /// Returns true if a trial is cut into slices.
     pub fn has_slices(self) -> bool {
         matches!(self, Self::Core | Self::Bus)
     }
 }
+
+/// Number of trials beyond which none is looked for.
+const MOST_TRIALS: usize = 1000;
 
 #[cfg(test)]
 mod tests;

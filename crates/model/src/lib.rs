@@ -151,7 +151,7 @@ pub use time_account::{TIME_ACCOUNT_ERROR, TimeAccount, TimeCause};
 pub use touched::Touched;
 pub use trial::{Account, Conditions, HelperTrial, MOST_CLOCKS_APART, Round, Trial};
 pub use units::{
-    ParseError, Quantity, format_count, format_factor, format_percent, format_quantity,
+    ParseError, Quantity, exact_size, format_count, format_factor, format_percent, format_quantity,
     format_seconds, format_size, parse_duration, parse_rate, parse_size, percent_digits,
     split_unit,
 };

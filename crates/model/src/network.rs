@@ -101,9 +101,11 @@ pub const UDP_BUFFER: u64 = 4 << 20;
 /// The traffic of a network workload in one trial, counted at both ends. Bytes are payload.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct NetworkTraffic {
-    /// Bytes that the senders handed to their systems.
+    /// Bytes that the senders handed to their systems, from before a trial's untimed work to its
+    /// end: more than the timed work.
     pub sent_bytes: u64,
-    /// Bytes that the receivers got.
+    /// Bytes that the receivers got, from before a trial's untimed work to its end: more than the
+    /// timed work.
     pub received_bytes: u64,
     /// Counts of UDP datagrams.
     pub datagrams: Option<Datagrams>,

@@ -102,8 +102,8 @@ impl OtherPrograms<'_> {
         can.into_iter().map(|p| p.of_one_cpu).chain(rest).any(|share| share >= Self::MUCH)
     }
 
-    /// Names the programs that moved most: `dd 1.200 GB/s, rsync 30.00 MB/s`; `None` if none moved
-    /// 1 MB/s.
+    /// Names the programs that moved most: `dd 1.200 GB/s, rsync 30.00 MB/s, each with what it
+    /// started`; `None` if none moved 1 MB/s.
     pub fn disk_users(self) -> Option<String> {
         let moved = self.named.iter().filter(|p| p.io_bytes_per_s >= Program::MIN_BYTES_PER_S);
         let mut users: Vec<&Program> = moved.collect();
@@ -112,7 +112,9 @@ impl OtherPrograms<'_> {
         let named =
             users.iter().take(Self::NAMED).map(|p| format!("{} {}", clean(&p.name), rate(p)));
         let named: Vec<String> = named.collect();
-        (!named.is_empty()).then(|| named.join(", "))
+        // The system counts the I/O of a child that ended for its parent.
+        let each = if named.len() > 1 { "each with" } else { "with" };
+        (!named.is_empty()).then(|| format!("{}, {each} what it started", named.join(", ")))
     }
 }
 

@@ -9,12 +9,15 @@ use crate::{Params, Subsystem, Unit, is_quantity, key};
 #[error("'{0}' is {1}")]
 pub struct ParseError(String, &'static str);
 
-const NO_SIZE: &str =
-    "not a size; write a whole number with B, KB, MB, GB or TB, as in 8KB (8192 bytes)";
+const NO_SIZE: &str = "not a size; write a number with B, KB or KiB, MB or MiB, GB or GiB, TB or TiB, \
+    all by 1024, as in 8KB (8192 bytes)";
+const NO_WHOLE: &str = "not a whole number of bytes; reports round sizes, and `proofmark run --dry-run` \
+    prints them in full, as in 1920MiB";
 const TOO_LARGE: &str = "too large";
 
-/// Parses a size in bytes: `8B`, `8KB`, `8k`, `8KiB`, `8MB`. Every suffix is a power of 1024, as
-/// fio and the published reports write them. Fails if it does not fit 64 bits.
+/// Parses a size in bytes: `8B`, `8KB`, `8k`, `8KiB`, `1.5MB`. Every suffix is a power of 1024, as
+/// fio and the published reports write them. Fails if it is no whole number of bytes or does not fit
+/// 64 bits.
 ///
 /// ```
 /// assert_eq!(proofmark_model::parse_size("8KB"), Ok(8192));
@@ -23,9 +26,11 @@ const TOO_LARGE: &str = "too large";
 pub fn parse_size(text: &str) -> Result<u64, ParseError> {
     let fail = |what| ParseError(text.to_owned(), what);
     let trimmed = text.trim();
-    let digits = trimmed.len() - trimmed.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-    let (number, suffix) = trimmed.split_at(digits);
-    if number.is_empty() {
+    let digit_or_point = |c: char| c.is_ascii_digit() || c == '.';
+    let (number, suffix) =
+        trimmed.split_at(trimmed.len() - trimmed.trim_start_matches(digit_or_point).len());
+    let (whole, part) = number.split_once('.').unwrap_or((number, "0"));
+    if whole.is_empty() || part.is_empty() || part.contains('.') {
         return Err(fail(NO_SIZE));
     }
     let shift = match suffix.trim_start().to_ascii_lowercase().as_str() {
@@ -36,8 +41,28 @@ pub fn parse_size(text: &str) -> Result<u64, ParseError> {
         "t" | "tb" | "tib" => 40,
         _ => return Err(fail(NO_SIZE)),
     };
-    let bytes = number.parse().ok().and_then(|n: u64| n.checked_mul(1 << shift));
-    bytes.ok_or_else(|| fail(TOO_LARGE))
+    let bytes = whole.parse().ok().and_then(|n: u64| n.checked_mul(1 << shift));
+    let bytes = bytes.ok_or_else(|| fail(TOO_LARGE))?;
+    let part = fraction(part, shift).ok_or_else(|| fail(NO_WHOLE))?;
+    bytes.checked_add(part).ok_or_else(|| fail(TOO_LARGE))
+}
+
+/// The bytes of a decimal fraction of a unit; `None` if they are no whole number.
+fn fraction(digits: &str, shift: u32) -> Option<u64> {
+    let digits = digits.trim_end_matches('0');
+    if digits.is_empty() {
+        return Some(0);
+    }
+    let ten = 10_u128.checked_pow(u32::try_from(digits.len()).ok()?)?;
+    let bytes = digits.parse::<u128>().ok()?.checked_mul(1 << shift)?;
+    (bytes % ten == 0).then(|| u64::try_from(bytes / ten).ok())?
+}
+
+/// Formats bytes in full, for [`parse_size`]: `1920MiB`, not `1.9 GiB`.
+pub fn exact_size(bytes: u64) -> String {
+    const NAMES: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
+    let steps = if bytes == 0 { 0 } else { (bytes.trailing_zeros() / 10).min(4) };
+    format!("{}{}", bytes >> (10 * steps), NAMES[steps as usize])
 }
 
 /// Parses a rate: `160MB/s`, `1.5GB/s` and `10Gbit/s` are decimal, `50MiB/s` is binary. Operations
@@ -333,11 +358,16 @@ mod tests {
             ("80MB", 80 << 20),
             ("1g", 1 << 30),
             ("2TiB", 2 << 40),
+            ("1.5 GiB", 3 << 29),
+            ("1.50KB", 1536),
         ] {
             assert_eq!(parse_size(text), Ok(bytes), "{text}");
         }
-        for bad in ["", "KB", "-1", "1.5KB", "8XB", "8KBs", "0x10", "٣"] {
+        for bad in ["", "KB", "-1", "1.KB", ".5KB", "1.2.3KB", "8XB", "8KBs", "0x10", "٣"] {
             assert_eq!(parse_size(bad).unwrap_err().1, NO_SIZE, "{bad}");
+        }
+        for broken in ["1.9GiB", "0.5", "1.0000000000000000000000000000000000000000001KB"] {
+            assert_eq!(parse_size(broken).unwrap_err().1, NO_WHOLE, "{broken}");
         }
         for big in ["18446744073709551616", "99999999999TB", "16777216TB"] {
             assert_eq!(parse_size(big).unwrap_err().1, TOO_LARGE, "{big}");
@@ -366,6 +396,10 @@ mod tests {
         assert_eq!(format_quantity(0.0, Unit::OpPerSecond), "0.000 op/s");
         assert_eq!(format_quantity(5.2e-9, Unit::Second), "5.200 ns");
         assert_eq!(format_size(32768), "32 KiB");
+        assert_eq!(
+            (format_size(1920 << 20), exact_size(1920 << 20)),
+            ("1.9 GiB".into(), "1920MiB".into())
+        );
         assert_eq!(format_size(1), "1 B");
         assert_eq!(format_size(1536), "1.5 KiB");
         assert_eq!(format_size(65_507), "65\u{202f}507 B", "not 64.0 KiB");
@@ -388,6 +422,7 @@ mod tests {
         #[test]
         fn sizes_come_back(n in 0_u64..1 << 40) {
             prop_assert_eq!(parse_size(&format!("{n}B")), Ok(n));
+            prop_assert_eq!(parse_size(&exact_size(n)), Ok(n));
         }
     }
 }

@@ -7,7 +7,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Key, Param, Params, Role, Subsystem, Work, format_size};
+use crate::{Key, Param, Params, Role, Subsystem, Work, exact_size};
 
 /// Base unit of a measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
@@ -179,7 +179,8 @@ impl WorkloadSpec {
         self.parameters.iter().find(|k| k.name == name)
     }
 
-    /// Describes a configuration for people: `memory.latency order=rand working_set=256 MiB`.
+    /// Describes a configuration in words that `--set` takes: `memory.latency order=rand
+    /// working_set=256MiB`.
     pub fn describe(&self, params: &Params) -> String {
         let is_size = |name: &str| {
             matches!(self.parameter(name).map(|p| &p.kind), Some(ParameterKind::Size { .. }))
@@ -188,7 +189,7 @@ impl WorkloadSpec {
         for (name, value) in &params.0 {
             match value {
                 Param::Int(bytes) if is_size(name) => {
-                    text += &format!(" {name}={}", format_size(*bytes));
+                    text += &format!(" {name}={}", exact_size(*bytes));
                 }
                 value => text += &format!(" {name}={value}"),
             }

@@ -11,7 +11,7 @@ use proofmark_reference::{Installed, Tool};
 use crate::event::Event;
 use crate::planned::{NoReference, PlannedTools};
 use crate::registry::find;
-use crate::tool::{ToolRunner, ToolSession, ToolTask};
+use crate::tool::{NO_KNOWN_TOOL, ToolRunner, ToolSession, ToolTask, tools_for};
 
 /// Id, title and meaning of the findings about a tool.
 pub const FINDINGS: &[(&str, &str, &str)] = &[
@@ -104,8 +104,14 @@ impl<'a> Pairs<'a> {
         let PlannedTools { installed, missing, most_s, kept_s, .. } = planned;
         let tools = BTreeMap::new();
         let mut pairs = Self { runner, most_s, kept_s, spent_s: 0.0, due_s: 0.0, tools, missing };
-        for place in 0..plan.left_out.len() {
-            let why = "the time limit left it out at first".to_owned();
+        for (place, point) in plan.left_out.iter().enumerate() {
+            let why = match tools_for(point).is_empty() {
+                true => NO_KNOWN_TOOL,
+                false => {
+                    "the time limit left this configuration out at first, so that no tool was planned"
+                }
+            };
+            let why = why.to_owned();
             let none = NoReference { refused: Vec::new(), why };
             pairs.missing.insert(plan.points.len() + place, none);
         }

@@ -1,7 +1,9 @@
-//! Request and result of a run of a reference tool.
+//! Tools that repeat a configuration; request and result of a run of one.
 
-use proofmark_model::{Params, RawMeasurement, Trial};
-use proofmark_reference::{Installed, Tool};
+use proofmark_model::{Params, Point, RawMeasurement, Trial};
+use proofmark_reference::{ALL, Installed, Tool};
+
+use crate::registry::find;
 
 /// Runs tools for configurations that have their trials.
 pub trait ToolRunner {
@@ -49,4 +51,17 @@ impl ToolRun {
     pub fn new(trial: Result<Trial, String>) -> Self {
         Self { command: None, version: None, params: None, trial }
     }
+}
+
+/// The reason why no tool runs where none does the work.
+pub(crate) const NO_KNOWN_TOOL: &str = "no known tool does this work";
+
+/// The tools that can repeat a configuration.
+pub(crate) fn tools_for(point: &Point) -> Vec<&'static str> {
+    ALL.iter().filter(|tool| test_for(**tool, point).is_some()).map(|tool| tool.id()).collect()
+}
+
+/// The test of a tool that repeats a configuration.
+pub(crate) fn test_for<'a>(tool: &dyn Tool, point: &'a Point) -> Option<&'a str> {
+    tool.test_for(find(&point.workload)?.spec(), &point.params)
 }

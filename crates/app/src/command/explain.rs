@@ -70,17 +70,52 @@ pub fn texts(word: &str) -> Vec<String> {
 /// Explains a field of the run file, or a column of CSV, from the schema of the run file.
 fn explain_field(id: &str) -> Option<String> {
     let schema = serde_json::to_value(proofmark_model::schema()).ok()?;
+    let mut found = Vec::new();
+    fields(&schema, id, &mut found);
     // `device_read_bytes` is `read_bytes` of the device's traffic.
-    let parts = std::iter::successors(Some(id), |name| Some(name.split_once('_')?.1));
-    parts.take(FIELD_PARTS).find_map(|name| {
-        let mut found: Vec<String> = Vec::new();
-        fields(&schema, name, &mut found);
-        let lines: String = found.iter().take(FIELDS).map(|about| paragraph(about)).collect();
-        (!lines.is_empty()).then(|| format!("{id}: Field of run.json, or column of csv\n\n{lines}"))
-    })
+    let parts = id.match_indices('_').take(FIELD_PARTS).map(|(at, _)| (&id[..at], &id[at + 1..]));
+    for (of, name) in parts {
+        if !found.is_empty() {
+            break;
+        }
+        let mut owners = Vec::new();
+        objects(&schema, &schema, of, &mut owners);
+        let name = words::id_of(name);
+        owners.iter().for_each(|owner| own_field(owner, &name, &mut found));
+    }
+    let lines: String = found.iter().take(FIELDS).map(|about| paragraph(about)).collect();
+    (!lines.is_empty()).then(|| format!("{id}: Field of run.json, or column of csv\n\n{lines}"))
 }
 
-/// Meanings of a field that are printed, and parts of a column's name that may name what has it.
+/// Collects the objects that fields of that name hold, or lists of which they hold.
+fn objects<'s>(root: &'s Value, schema: &'s Value, name: &str, found: &mut Vec<&'s Value>) {
+    let inner: Vec<&Value> = match schema {
+        Value::Object(all) => {
+            let field = all.get("properties").and_then(|p| p.get(name));
+            field.into_iter().for_each(|field| referred(root, field, found));
+            all.values().collect()
+        }
+        Value::Array(all) => all.iter().collect(),
+        _ => Vec::new(),
+    };
+    inner.into_iter().for_each(|inner| objects(root, inner, name, found));
+}
+
+/// Collects the definitions to which a part of a schema refers.
+fn referred<'s>(root: &'s Value, schema: &'s Value, found: &mut Vec<&'s Value>) {
+    match schema {
+        Value::Object(all) => {
+            let path = all.get("$ref").and_then(|path| path.as_str()?.strip_prefix('#'));
+            found.extend(path.and_then(|path| root.pointer(path)));
+            all.values().for_each(|inner| referred(root, inner, found));
+        }
+        Value::Array(all) => all.iter().for_each(|inner| referred(root, inner, found)),
+        _ => {}
+    }
+}
+
+/// Meanings of a field that are printed, and places at which a column's name may be cut into the name
+/// of an object and that of its field.
 const FIELDS: usize = 4;
 const FIELD_PARTS: usize = 3;
 
@@ -88,15 +123,20 @@ const FIELD_PARTS: usize = 3;
 fn fields(schema: &Value, name: &str, found: &mut Vec<String>) {
     match schema {
         Value::Object(all) => {
-            let field = all.get("properties").and_then(|p| p.get(name));
-            let about = field.and_then(|field| field.get("description")?.as_str());
-            let about = about.map(|about| about.replace('\n', " ") + "\n");
-            found.extend(about.filter(|about| !found.contains(about)));
+            own_field(schema, name, found);
             all.values().for_each(|inner| fields(inner, name, found));
         }
         Value::Array(all) => all.iter().for_each(|inner| fields(inner, name, found)),
         _ => {}
     }
+}
+
+/// Collects the meaning of an object's own field of that name, once.
+fn own_field(object: &Value, name: &str, found: &mut Vec<String>) {
+    let field = object.get("properties").and_then(|p| p.get(name));
+    let about = field.and_then(|field| field.get("description")?.as_str());
+    let about = about.map(|about| about.replace('\n', " ") + "\n");
+    found.extend(about.filter(|about| !found.contains(about)));
 }
 
 /// Prefixes of units, with their factors.
@@ -315,6 +355,16 @@ mod tests {
         assert_eq!(compared_with(&OnlyRead), "");
         let fio = proofmark_reference::find("fio").unwrap();
         assert!(compared_with(fio).starts_with("\nCompared with these workloads, by test:\n  "));
+    }
+
+    #[test]
+    fn a_column_is_explained_by_the_object_that_holds_its_field() {
+        for column in ["device_read_bytes", "client_interface_in_bytes", "file_unwritten_share"] {
+            assert!(texts(column)[0].contains("column of csv"), "{column}");
+        }
+        for word in ["banana_cpu", "xyz_cpu", "competing_cpu", "banana_p99", "foo_verdict"] {
+            assert!(texts(word).is_empty(), "{word}: {:?}", texts(word));
+        }
     }
 
     #[test]

@@ -1,10 +1,11 @@
 //! `proofmark run`: measure, judge, report.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Context as _, Result};
 use proofmark_model::{
-    Host, LOOKS, Plan, Policy, counted, format_percent, format_seconds, or_list,
+    Host, LOOKS, Plan, Policy, WorkloadSpec, and_list, counted, format_percent, format_seconds,
+    or_list,
 };
 use proofmark_process::end_with_parent;
 use proofmark_run::{
@@ -59,22 +60,10 @@ pub fn run(args: &RunArgs) -> Result<Outcome> {
     carry_out(machine, planned, (&args.results, Some(&args.history)), shown)
 }
 
-/// The targets of the subsystems: `2.0 %`, or `2.0 % (disk 5.0 %, network 5.0 %)`.
-fn targets(policy: &Policy) -> String {
-    let others =
-        policy.target_of.iter().map(|(of, target)| format!("{of} {}", format_percent(*target)));
-    let others: Vec<_> = others.collect();
-    match others.is_empty() {
-        true => format_percent(policy.target),
-        false => format!("{} ({})", format_percent(policy.target), others.join(", ")),
-    }
-}
-
 /// Describes the number of trials: `3 or 10 trials each`, or `8 to 12 trials each, ending after 8 or 12
 /// if the interval is within 2.0 %`.
 fn trials(plan: &Plan) -> String {
     let policy = &plan.policy;
-    let numbers = |all: &[u32]| or_list(all.iter().map(u32::to_string));
     let workloads = || plan.points.iter().map(|p| p.workload.as_str());
     let fixed = workloads().filter(|w| policy.is_fixed(w)).map(|w| policy.trials_for(w).0);
     let fixed: Vec<u32> = fixed.collect::<BTreeSet<_>>().into_iter().collect();
@@ -83,21 +72,73 @@ fn trials(plan: &Plan) -> String {
         _ => "trials",
     };
     let fixed = (!fixed.is_empty()).then(|| format!("{} {trial} each", numbers(&fixed)));
-    let open = workloads().find(|w| !policy.is_fixed(w)).map(|workload| {
-        let (least, most) = policy.trials_for(workload);
-        let looks = LOOKS.map(|n| n as u32).into_iter().filter(|n| (least..=most).contains(n));
-        let looks: Vec<u32> = looks.collect();
-        let until = match looks.is_empty() {
-            true => String::new(),
-            false => {
-                let targets = targets(policy);
-                let looks = numbers(&looks);
-                format!(", ending after {looks} if the interval is within {targets}")
-            }
-        };
-        format!("{least} to {most} trials each{until}")
-    });
-    fixed.into_iter().chain(open).collect::<Vec<_>>().join(", or ")
+    let open: BTreeSet<&str> = workloads().filter(|w| !policy.is_fixed(w)).collect();
+    fixed.into_iter().chain(open_trials(policy, &open)).collect::<Vec<_>>().join(", or ")
+}
+
+fn numbers(all: &[u32]) -> String {
+    or_list(all.iter().map(u32::to_string))
+}
+
+/// Numbers of trials after which workloads may end, their target, and the workloads.
+type Endings<'a> = BTreeMap<(Vec<u32>, String), Vec<&'a str>>;
+
+/// Describes the numbers of trials that the interval decides, of these workloads.
+fn open_trials(policy: &Policy, ids: &BTreeSet<&str>) -> Option<String> {
+    let (least, most) = policy.trials_for(ids.first()?);
+    let looks: Vec<u32> = LOOKS.map(|n| n as u32).into_iter().collect();
+    let looks = || looks.iter().copied().filter(|n| (least..=most).contains(n));
+    let mut endings = Endings::new();
+    for id in ids {
+        let target = target(policy, id);
+        let reached = |n: &u32| half_width_of_equal(id, *n) <= target;
+        let reached = looks().filter(reached).collect();
+        endings.entry((reached, format_percent(target))).or_default().push(id);
+    }
+    let each = format!("{least} to {most} trials each");
+    if looks().next().is_none() {
+        return Some(each);
+    }
+    let all = looks().last().map_or(most, |last| most.min(last.max(least)));
+    let mut lines: Vec<String> = Vec::new();
+    for ((looks, target), of) in endings.iter().rev() {
+        let whose = whose(of, ids);
+        lines.push(match (looks.is_empty(), endings.len()) {
+            (true, _) => format!("all {all} for {whose}, whose interval is never within {target}"),
+            (_, 1) => format!("ending after {} if the interval is within {target}", numbers(looks)),
+            _ => format!(
+                "ending after {} if the interval of {whose} is within {target}",
+                numbers(looks)
+            ),
+        });
+    }
+    Some(format!("{each}, {}", lines.join("; ")))
+}
+
+fn spec(id: &str) -> Option<&'static WorkloadSpec> {
+    Some(proofmark_workloads::find(id)?.spec())
+}
+
+fn target(policy: &Policy, id: &str) -> f64 {
+    spec(id).map_or(policy.target, |spec| policy.target_for(spec.subsystem))
+}
+
+/// Half the width of the interval that a workload's headline has at best after so many trials.
+fn half_width_of_equal(id: &str, trials: u32) -> f64 {
+    spec(id).map_or(0.0, |spec| spec.work.cut().half_width_of_equal(trials as usize))
+}
+
+/// Names workloads by their subsystem, where the plan has no others of it.
+fn whose(of: &[&str], all: &BTreeSet<&str>) -> String {
+    let subsystem = |id: &str| spec(id).map(|spec| spec.subsystem);
+    let is_whole = |id: &str| {
+        all.iter().filter(|other| subsystem(other) == subsystem(id)).all(|other| of.contains(other))
+    };
+    let name = |id: &&str| match subsystem(id).filter(|_| is_whole(id)) {
+        Some(subsystem) => subsystem.to_string(),
+        None => (*id).to_owned(),
+    };
+    and_list(of.iter().map(name).collect::<BTreeSet<_>>())
 }
 
 /// The configurations of a plan with the names of their results, and their estimated duration.
@@ -134,8 +175,6 @@ fn dry_run(plan: &Plan, host: &Host) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use proofmark_model::{Params, Point};
 
     use super::*;
@@ -161,6 +200,28 @@ mod tests {
         assert_eq!(
             describe(3, 8, &[2]),
             "2 trials each, or 3 to 8 trials each".to_owned() + &until("8")
+        );
+    }
+
+    #[test]
+    fn only_looks_at_which_an_interval_can_be_narrow_enough_are_named() {
+        let describe = |ids: &[&str], max_trials| {
+            let point = |id: &&str| Point { workload: (*id).to_owned(), params: Params::default() };
+            let policy = Policy { max_trials, ..Policy::default() };
+            trials(&Plan { policy, points: ids.iter().map(point).collect(), ..Plan::default() })
+        };
+        // Equal trials of a fixed work are within 4.6 % after 20, not after 12.
+        let all = ["cpu.flops", "cpu.linpack", "memory.copy", "disk.fsync", "network.tcp.rtt"];
+        assert_eq!(
+            describe(&all, 20),
+            "8 to 20 trials each, ending after 20 if the interval of disk and network is within \
+             5.0 %; ending after 8, 12 or 20 if the interval of memory is within 3.0 %; ending after \
+             8, 12 or 20 if the interval of cpu.flops is within 0.5 %; all 20 for cpu.linpack, whose \
+             interval is never within 0.5 %"
+        );
+        assert_eq!(
+            describe(&["disk.fsync"], 12),
+            "8 to 12 trials each, all 12 for disk, whose interval is never within 5.0 %"
         );
     }
 }

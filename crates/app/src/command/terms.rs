@@ -82,7 +82,8 @@ pub const TERMS: &[(&str, &str, &str)] = &[
         "delivered",
         "Figure: all work divided by all time",
         "The speed of the run, including the time that other processes, a quota or the hypervisor took. \
-         The headline of disk, network and complete solves (LINPACK). delivered / attainable is the run's share of a CPU.",
+         The headline of disk, network and complete solves (LINPACK). delivered / attainable \
+         holds the share of the CPUs that the run got, and how much the rate itself varied, as with the clock.",
     ),
     (
         "undisturbed",

@@ -2,13 +2,13 @@
 
 use crate::Context;
 
-/// Text such as `CPU use during the run: rustc 108.6 %, cargo 5.6 %`. If none of them took much, says
+/// Text such as `mean CPU use over the run: rustc 108.6 %, cargo 5.6 %`. If none of them took much, says
 /// so, and names a tool that lists programs.
 pub(super) fn cpu_users(ctx: &Context) -> String {
     match ctx.programs.to_stop() {
-        Some(named) if ctx.programs.took_much() => format!("CPU use during the run: {named}"),
+        Some(named) if ctx.programs.took_much() => format!("mean CPU use over the run: {named}"),
         Some(named) => format!(
-            "CPU use during the run: {named}, too little to explain it; to find others, run top \
+            "mean CPU use over the run: {named}, too little to explain it; to find others, run top \
              during a measurement"
         ),
         None => "top lists them".to_owned(),
@@ -59,14 +59,15 @@ mod tests {
         let advice = |programs: &[(&str, f64)]| with(programs, None);
         let all = [("rustc", 1.086), ("cargo", 0.056), ("sshd", 0.02), ("cron", 0.01)];
         let named =
-            "(CPU use during the run: rustc 108.6 %, cargo 5.6 %, sshd 2.0 %, 1 other 1.0 %)";
+            "(mean CPU use over the run: rustc 108.6 %, cargo 5.6 %, sshd 2.0 %, 1 other 1.0 %)";
         assert!(advice(&all).contains(named), "{}", advice(&all));
         assert!(advice(&[("cron", 0.009)]).contains("(top lists them)"));
         let little = advice(&[("kernel threads", 0.1), ("rustfmt", 0.019), ("cp", 0.011)]);
-        let said = "(CPU use during the run: rustfmt 1.9 %, cp 1.1 %, too little to explain it; ";
+        let said =
+            "(mean CPU use over the run: rustfmt 1.9 %, cp 1.1 %, too little to explain it; ";
         assert!(little.contains(said) && !little.contains("kernel threads"), "{little}");
         let ended = with(&[("kernel threads", 0.1), ("rustfmt", 0.019)], Some(0.52));
-        let said = "(CPU use during the run: rustfmt 1.9 %, not named 40.1 % (ended meanwhile, ";
+        let said = "(mean CPU use over the run: rustfmt 1.9 %, not named 40.1 % (ended meanwhile, ";
         assert!(ended.contains(said), "{ended}");
     }
 }

@@ -174,11 +174,14 @@ fn statistic_for(asked: Asked, spec: Option<&WorkloadSpec>, m: &Measurement) -> 
 
 const NOT_MEASURED: &str = "not measured";
 
-/// Returns true if a parameter has that value, as typed.
+/// Returns true if a parameter has that value, as typed, or as a report prints a size: `1.9 GiB`.
 fn has_value(m: &Measurement, name: &str, wanted: &str) -> bool {
     let Some(value) = m.params.named(name) else { return false };
-    let bytes = proofmark_model::parse_size(wanted).ok();
-    value.to_string() == wanted || bytes.is_some() && m.params.number(name) == bytes
+    let is_size = |bytes: u64| {
+        proofmark_model::parse_size(wanted) == Ok(bytes)
+            || proofmark_model::format_size(bytes) == wanted
+    };
+    value.to_string() == wanted || m.params.number(name).is_some_and(is_size)
 }
 
 /// The headline figure, if it is not delivered.

@@ -293,3 +293,15 @@ fn what_is_delivered_is_all_work_over_all_time() {
     let s = summarise_trials(Cut::Core, Unit::OpPerSecond, &timeless, true).unwrap();
     assert_eq!(s.delivered.value, None);
 }
+
+/// Equal rounds of a fixed work keep an interval, which allows for a stall that none of them had.
+#[test]
+fn equal_trials_of_single_operations_are_precise_from_9_on() {
+    let half_width = |n| Cut::Single.half_width_of_equal(n);
+    for (n, expected) in [(8, 0.106), (12, 0.074), (20, 0.046)] {
+        assert!((half_width(n) - expected).abs() < 5e-4, "{n}: {}", half_width(n));
+    }
+    assert_eq!(Cut::Core.half_width_of_equal(8), 0.0);
+    assert_eq!(Cut::Single.trials_for_precision(0.25), 9, "disk and network");
+    assert_eq!(Cut::Whole.trials_for_precision(0.025), MIN_VALUES, "judged by their median");
+}

@@ -25,7 +25,7 @@ pub fn write(summary: &Summary) -> String {
     }));
     if summary.first.more > 0 {
         let more = counted(summary.first.more as u64, "more finding");
-        lines.push(format!("{more}: proofmark report --all"));
+        lines.push(format!("{more}: proofmark report RUN --all"));
     }
     lines.push(format!("{} {}", summary.measured, summary.identity));
     lines.join("\n") + "\n"

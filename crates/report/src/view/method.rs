@@ -3,12 +3,15 @@
 //! Sources: Hoefler and Belli, SC'15 (intervals of medians, what to report); Kalibera and Jones,
 //! ISMM'13 (how many repetitions).
 
+use std::cmp::Reverse;
+
 use proofmark_model::{Measurement, Pace, Run, Subsystem, format_quantity, format_seconds};
 
-use super::grouping::grouped;
+use super::grouping::{distinct, grouped};
 use super::network::is_network;
 use super::num::percentage;
-use super::text::{clean, counted, enclosed, joined};
+use super::sentences::{number_of_trials, shorter_than_planned, taken};
+use super::text::{and_list, clean, enclosed, joined};
 
 const FIGURES: &str = "Figures. CPU and memory loads run in slices of about 20 us, which show when \
     the thread did not run. A window of 0.25 ms (memory: 1 ms) is clean if no time was taken in \
@@ -19,11 +22,15 @@ const FIGURES: &str = "Figures. CPU and memory loads run in slices of about 20 u
     work divided by all time. The headline figure is attainable for CPU loads, typical for memory \
     loads, delivered for complete solves and for single operations of disk and network.";
 
-const STATISTICS: &str = "Statistics. A figure is the median of its rounds. A trial of 0.1 s is \
-    one round; a longer trial of a CPU or memory load has several. The interval contains the true \
-    median with at least 95 % confidence and assumes no distribution. It comes from order \
-    statistics and needs at least 8 rounds. For other loads each trial is one round. The standard \
-    deviation is that of the trials, as a sample (n - 1). Every trial is kept and shown.";
+const STATISTICS: &str = "Statistics. Attainable and typical are the median of the rounds. A trial \
+    of a CPU or memory load is cut into rounds; of other loads each trial is one round. The \
+    interval of a median contains it with at least 95 % confidence and assumes no distribution. It \
+    comes from order statistics. Delivered is one ratio of two sums over all rounds. Its 95 % \
+    interval is the jackknife's, of the ratio's logarithm. Its slow end includes one more round, \
+    since a longer run may stall: of at most a quarter of the usual rate, or 60 % of it where \
+    each trial does a fixed work. An interval needs 6 rounds of a fixed number, or 8 where the \
+    interval decides the number. The standard deviation is that of the trials, as a sample (n - 1). \
+    Every trial is kept and shown.";
 
 const MEMORY: &str = "Memory. Bytes are counted as in STREAM: each byte that the program reads \
     or writes counts once. Bytes moved include the lines that an ordinary store reads before it \
@@ -69,23 +76,65 @@ fn targets(run: &Run) -> String {
     }
 }
 
+/// How many trials the configurations took: first those whose number was fixed, then those whose
+/// interval decided it.
+fn trials(run: &Run) -> String {
+    let policy = &run.plan.policy;
+    let (fixed, open): (Vec<&Measurement>, Vec<&Measurement>) =
+        run.measurements.iter().partition(|m| policy.is_fixed(&m.workload));
+    let counts = fixed.iter().filter_map(|m| Some((taken([*m])?, clean(&m.workload))));
+    let mut counts = grouped(counts);
+    counts.sort_by_key(|(_, ids)| Reverse(ids.len()));
+    let other = |(taken, ids): &([u64; 2], Vec<String>)| {
+        format!("; one of {} took {}", and_list(distinct(ids)), number_of_trials(*taken))
+    };
+    let others: String = counts.iter().skip(1).map(other).collect();
+    let fixed = counts.first().map(|(taken, _)| {
+        format!("A configuration took {}, a fixed number{others}.", number_of_trials(*taken))
+    });
+    let open = taken(open).map(|taken| {
+        format!(
+            "A configuration {}took {}. It was complete when half the 95 % interval of its headline \
+             was at most {} of the figure, or when its time was used up.",
+            if counts.is_empty() { "" } else { "of another workload " },
+            number_of_trials(taken),
+            targets(run)
+        )
+    });
+    match (fixed, open) {
+        (None, None) => "No configuration was measured in trials.".to_owned(),
+        (fixed, open) => joined(fixed.into_iter().chain(open), " "),
+    }
+}
+
+/// How long a trial lasts: as planned, or as long as the work of one that is one piece.
+fn lengths(run: &Run) -> String {
+    let policy = &run.plan.policy;
+    let of_run = |workload: &str| {
+        run.plan.points.iter().any(|p| p.workload == workload)
+            || run.measurements.iter().any(|m| m.workload == workload)
+    };
+    let others = policy.trial_s_of.iter().filter(|(workload, _)| of_run(workload));
+    let others = others.map(|(workload, s)| format!("{} for {}", seconds(*s), clean(workload)));
+    let others = enclosed(" (", &joined(others, ", "), ")");
+    let measured = run.measurements.iter().filter(|m| m.series.is_none());
+    let by_workload = grouped(measured.map(|m| (m.workload.as_str(), m)));
+    let shorter = by_workload.iter().filter_map(|(id, all)| {
+        let trials = all.iter().flat_map(|m| &m.trials);
+        let shortest = shorter_than_planned(policy.trial_s_for(id), trials)?;
+        Some(format!("{} for {}", seconds(shortest), clean(id)))
+    });
+    let shorter = enclosed(" Some were shorter, down to ", &joined(shorter, ", "), ".");
+    format!("A trial is planned to last at least {}{others}.{shorter}", seconds(policy.trial_s))
+}
+
+fn seconds(v: f64) -> String {
+    if v.is_finite() && v >= 0.0 { format_seconds(v) } else { "an unknown time".to_owned() }
+}
+
 /// The paragraphs of the method.
 pub fn paragraphs(run: &Run) -> Vec<String> {
     let policy = &run.plan.policy;
-    let seconds = |v: f64| {
-        if v.is_finite() && v >= 0.0 { format_seconds(v) } else { "an unknown time".to_owned() }
-    };
-    let target = targets(run);
-    let trials = if policy.min_trials == policy.max_trials {
-        let trials = counted(u64::from(policy.min_trials), "trial");
-        format!("Each configuration took {trials}, as requested.")
-    } else {
-        format!(
-            "Each configuration took {} to {} trials. It was complete when half the 95 % interval \
-             of its headline was at most {target} of the figure, or when its time was used up.",
-            policy.min_trials, policy.max_trials
-        )
-    };
     let budget = policy
         .budget_s
         .map_or_else(String::new, |b| format!(" The time budget of the run was {}.", seconds(b)));
@@ -96,19 +145,12 @@ pub fn paragraphs(run: &Run) -> Vec<String> {
                 format_quantity(*r, proofmark_model::Unit::Second)
             )
         });
-    let of_run = |workload: &str| {
-        run.plan.points.iter().any(|p| p.workload == workload)
-            || run.measurements.iter().any(|m| m.workload == workload)
-    };
-    let others = policy.trial_s_of.iter().filter(|(workload, _)| of_run(workload));
-    let others = others.map(|(workload, s)| format!("{} for {}", seconds(*s), clean(workload)));
-    let others = enclosed(" (", &joined(others, ", "), ")");
     let mut out = vec![
         format!(
             "Time. A rate is the work of all threads divided by wall time: from the first \
              thread's start to the last thread's end, on CLOCK_MONOTONIC_RAW. CPU time is never \
-             used. A trial lasts at least {}{others}.{timer}",
-            seconds(policy.trial_s)
+             used. {}{timer}",
+            lengths(run)
         ),
         format!(
             "Threads. {} More threads than usable CPUs share the CPUs and are marked \
@@ -116,8 +158,9 @@ pub fn paragraphs(run: &Run) -> Vec<String> {
             threads(run)
         ),
         format!(
-            "Trials. {trials}{budget} Warm-up is not counted. It is 20 ms before each trial of a \
-             CPU or memory load; for other loads, it lasts until the rate is steady."
+            "Trials. {}{budget} Warm-up is not counted. It is 20 ms before each trial of a \
+             CPU or memory load; for other loads, it lasts until the rate is steady.",
+            trials(run)
         ),
         FIGURES.to_owned(),
         STATISTICS.to_owned(),

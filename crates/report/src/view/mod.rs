@@ -61,7 +61,7 @@ mod workload;
 mod workload_figure;
 
 use label::Group;
-use proofmark_model::{Run, Verdict, VerdictCounts, format_seconds};
+use proofmark_model::{Ending, Measurement, Run, Verdict, VerdictCounts, format_seconds};
 use serde::Serialize;
 
 pub use audience::{Audience, Medium};
@@ -277,7 +277,7 @@ fn trust(run: &Run) -> Trust {
     let doubted = Verdict::ALL.into_iter().filter(|v| !v.is_undoubted()).any(|v| counts.get(v) > 0);
     let mut sentence = match run.imported.is_some() && counts.all() > 0 && !doubted {
         true => "No check found a problem.".to_owned(),
-        false => verdicts(&counts),
+        false => verdicts(&counts, left_out(run)),
     };
     let tool = run.imported.as_deref().map(clean).unwrap_or_default();
     let unknown = " took the measurements. What else ran on the machine is unknown.";
@@ -322,21 +322,36 @@ fn verdict_words(verdict: Verdict) -> [[&'static str; 2]; 2] {
     }
 }
 
+/// The results that were not run for want of time. A screen has no room for the finding of each.
+fn left_out(run: &Run) -> u64 {
+    let is_left_out = |m: &&Measurement| {
+        m.verdict == Verdict::NotRun && matches!(m.ending, Ending::LeftOut { .. })
+    };
+    run.measurements.iter().filter(is_left_out).count() as u64
+}
+
 /// `60 of 77 results are valid. 16 are coarse: they are known roughly. 1 is suspect: see the
-/// cause.`
-fn verdicts(counts: &VerdictCounts) -> String {
+/// cause.` So many were left out for the time limit.
+fn verdicts(counts: &VerdictCounts, left_out: u64) -> String {
     let total = counts.all();
     let found: Vec<(Verdict, u64)> =
         Verdict::ALL.map(|v| (v, counts.get(v))).into_iter().filter(|(_, n)| *n > 0).collect();
     let sentence = |at: usize, (verdict, n): (Verdict, u64)| {
         let [words, why] = verdict_words(verdict)[usize::from(n > 1)];
+        let why = match (verdict, left_out) {
+            (Verdict::NotRun, 1..) if left_out == n => "left out for the time limit".to_owned(),
+            (Verdict::NotRun, 1..) => {
+                format!("{left_out} left out for the time limit; of the others, {why}")
+            }
+            _ => why.to_owned(),
+        };
         let start = match (at, found.len()) {
             (0, 1) if total == 1 => "The one result".to_owned(),
             (0, 1) => format!("All {total} results"),
             (0, _) => format!("{n} of {total} results"),
             _ => n.to_string(),
         };
-        let why = enclosed(": ", why, "");
+        let why = enclosed(": ", &why, "");
         format!("{start} {words}{why}.")
     };
     match found.is_empty() {

@@ -8,7 +8,9 @@
 
 use std::collections::BTreeSet;
 
-use proofmark_model::{Host, Measurement, Property, Trial, Unit, format_count, format_size, key};
+use proofmark_model::{
+    FigureKind, Host, Measurement, Property, Trial, Unit, format_count, format_size, key,
+};
 
 use super::columns::{Columns, not_finite};
 use super::declared::{block_bytes, giving};
@@ -44,6 +46,9 @@ const LONGEST: f64 = 1.0 + 1e-9;
 const LESS_THAN_A_BLOCK: &str = "this trial did less than one block, so none was timed";
 
 const MEAN: &str = "mean round trip, every trial";
+/// A trial's figure includes the time that was taken from it, also where the headline does not.
+const DELIVERED: &str = "delivered in every trial";
+const EVERY: &str = "every trial";
 
 struct Line<'a> {
     m: &'a Measurement,
@@ -66,7 +71,11 @@ pub fn tables(group: &Group, scale: &Scale) -> Vec<Table> {
     let published = as_published(group);
     let scale = published.as_ref().unwrap_or(scale);
     let theory = group.all.iter().any(|m| is_network(m) && m.ceiling.is_some());
-    let what = if group.all.iter().all(|m| round_trips(m)) { MEAN } else { "every trial" };
+    let what = match group.all.iter().all(|m| round_trips(m)) {
+        true => MEAN,
+        false if group.all.iter().any(has_other_headline) => DELIVERED,
+        false => EVERY,
+    };
     let table =
         |(name, members): (String, Vec<&Measurement>)| {
             let lines: Vec<Line> = members.into_iter().map(Line::from_trials).collect();
@@ -82,6 +91,12 @@ pub fn tables(group: &Group, scale: &Scale) -> Vec<Table> {
                 .rows(lines)
         };
     combinations(group, &group.all, by).into_iter().map(table).collect()
+}
+
+/// Returns true if the headline leaves out time that a trial's own figure includes.
+fn has_other_headline(m: &&Measurement) -> bool {
+    let headline = m.summary.as_ref().map(|s| s.headline);
+    m.unit.is_work() && headline.is_some_and(|kind| kind != FigureKind::Delivered)
 }
 
 /// The published units: MB/s for a disk, Mbit/s for a network, ms for round trips.
@@ -243,7 +258,7 @@ fn start<'t>(
 ) -> Columns<'t, Line<'t>> {
     let most = lines.iter().map(|l| l.values.len()).max().unwrap_or(0);
     let (what, all) = if most > SHOWN {
-        let first = what.replacen("every trial", &format!("the first {SHOWN} trials"), 1);
+        let first = what.replacen(EVERY, &format!("the first {SHOWN} trials"), 1);
         (first, "; average and deviation are over all trials")
     } else {
         (what.to_owned(), "")

@@ -1,7 +1,7 @@
 //! Sentences on the figures of one workload.
 
 use proofmark_model::{
-    Figure, Measurement, Pace, Summary, format_factor, format_seconds, format_size, key,
+    Figure, Measurement, Pace, Summary, Trial, format_factor, format_seconds, format_size, key,
 };
 
 use super::delivered_share::Lost;
@@ -69,18 +69,43 @@ pub fn design(group: &Group) -> String {
         return format!("Sampled over time, not in trials; {count} measured{of}.");
     }
     let policy = &group.run.plan.policy;
+    let (least, most) = policy.trials_for(group.id);
+    let trials = number_of_trials([least, most].map(u64::from));
     let trial_s = policy.trial_s_for(group.id);
-    // A trial that is one piece of work lasts as long as that work.
-    let shortest = group.all.iter().flat_map(|m| &m.trials).map(|t| t.seconds);
-    let kept = shortest.fold(f64::INFINITY, f64::min) >= KEPT * trial_s;
+    let all = || group.all.iter().flat_map(|m| &m.trials);
+    let kept = shorter_than_planned(trial_s, all()).is_none();
     let length = (trial_s.is_finite() && trial_s > 0.0 && kept).then(|| format_seconds(trial_s));
     let length = enclosed(" of at least ", &length.unwrap_or_default(), "");
-    let trials = if policy.min_trials == policy.max_trials {
-        counted(u64::from(policy.min_trials), "trial")
-    } else {
-        format!("{} to {} trials", policy.min_trials, policy.max_trials)
-    };
-    format!("proofmark planned {trials}{length} per configuration and measured {count}{of}.")
+    let taken = taken(group.all.iter().copied());
+    let is_as_planned =
+        |[low, high]: &[u64; 2]| u64::from(least) <= *low && *high <= u64::from(most);
+    let taken = taken.filter(|taken| !is_as_planned(taken)).map(number_of_trials);
+    let taken = enclosed(", took ", &taken.unwrap_or_default(), ",");
+    format!("proofmark planned {trials}{length} per configuration{taken} and measured {count}{of}.")
+}
+
+/// `3 trials`, or `8 to 20 trials`.
+pub fn number_of_trials([least, most]: [u64; 2]) -> String {
+    if least == most { counted(least, "trial") } else { format!("{least} to {most} trials") }
+}
+
+/// The smallest and the largest number of trials of these results, without those that have none and
+/// those over time.
+pub fn taken<'a>(all: impl IntoIterator<Item = &'a Measurement>) -> Option<[u64; 2]> {
+    let measured = all.into_iter().filter(|m| m.series.is_none() && !m.trials.is_empty());
+    let counts: Vec<u64> = measured.map(|m| m.trials.len() as u64).collect();
+    Some([*counts.iter().min()?, *counts.iter().max()?])
+}
+
+/// The shortest of these trials, if it is clearly shorter than planned: a trial that is one piece of
+/// work lasts as long as that work.
+pub fn shorter_than_planned<'a>(
+    trial_s: f64,
+    trials: impl IntoIterator<Item = &'a Trial>,
+) -> Option<f64> {
+    let times = trials.into_iter().map(|t| t.seconds).filter(|s| *s > 0.0);
+    let shortest = times.fold(f64::INFINITY, f64::min);
+    (shortest < KEPT * trial_s).then_some(shortest)
 }
 
 /// The change of the value with the threads or the queue depth, in the headline result's series.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use proofmark_model::{Run, Verdict, key};
+use proofmark_model::{Measurement, Run, Verdict, key};
 use proofmark_report::view::Content;
 use serde_json::Value;
 
@@ -123,4 +123,24 @@ fn the_tables_of_iozone_have_one_depth_and_name_another_than_1() {
     for table in tables(&both) {
         assert!(!table.contains("depth 32"), "{table}");
     }
+}
+
+/// One line through two sizes of file is the rate of neither.
+#[test]
+fn results_of_other_file_sizes_are_other_lines() {
+    let mut run = fixture::published();
+    let small = |m: &&mut Measurement| m.params.get(key::BLOCK_SIZE).is_some_and(|b| b <= 65_536);
+    each(&mut run, "disk.rand_write").filter(small).for_each(|m| {
+        m.params = m.params.clone().with(key::FILE_SIZE, 1 << 20);
+    });
+    let places = |run: &Run| -> usize {
+        let charts = charts(run).into_iter();
+        let disk =
+            charts.filter(|c| c["title"].as_str().unwrap().starts_with("Disk: time of one op"));
+        let lines = disk.flat_map(|c| list(&c, "series").cloned().collect::<Vec<_>>());
+        let lines = lines.filter(|l| l["name"].as_str().unwrap().starts_with("Random write"));
+        lines.map(|l| list(&l, "spots").count()).max().unwrap_or(0)
+    };
+    let [same, other] = [&fixture::published(), &run].map(places);
+    assert!(same > other && other > 0, "{same} {other}");
 }

@@ -218,3 +218,20 @@ fn few_pairs_that_differ_among_themselves_decide_nothing() {
     let text = set(&mut run, [45e9, 47e9, 48e9]);
     assert!(!text.contains("undecided: the tool's trials"), "{text}");
 }
+
+/// The ratio of the medians hides one pair that is far from all others.
+#[test]
+fn a_pair_far_from_the_others_is_named() {
+    let with = |ours: [f64; 5]| {
+        let mut run = fixture::beside();
+        for r in tools(&mut run, "cpu.linpack") {
+            (r.value, r.trials) = (14e9, vec![14e9; 5]);
+            r.paired = ours.map(|v| Trial { value: 1e9 * v, ..Trial::default() }).into();
+            r.ratio = Ratio { median: ours[0] / 14.0, ci95: None };
+        }
+        render("markdown", &run)
+    };
+    let text = with([24.8, 22.8, 23.2, 24.9, 73.0]);
+    assert!(text.contains("pair 5: 5.214, the others 1.629"), "{text}");
+    assert!(!with([24.8, 22.8, 23.2, 24.9, 27.0]).contains("pair 5:"));
+}

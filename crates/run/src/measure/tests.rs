@@ -324,6 +324,8 @@ fn what_the_plan_left_out_joins_it_if_it_was_measured_and_is_named_if_not() {
     let threads = |points: &[Point]| points.iter().map(|p| p.params.threads()).collect::<Vec<_>>();
     assert_eq!((threads(&run.plan.points), threads(&run.plan.left_out)), (vec![1, 3], vec![2, 4]));
     assert_eq!(trials(&run), [3, 3]);
+    let why = &run.measurements[1].missing["references"];
+    assert_eq!(why, "no known tool does this work", "time was not the reason");
     let [finding] = &run.findings[..] else { panic!("{:?}", run.findings) };
     let message = "left out for the time limit of 12 s: test.null threads=2; test.null threads=4";
     assert_eq!((finding.check.as_ref(), finding.message.as_str()), ("plan.budget", message));

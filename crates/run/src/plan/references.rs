@@ -14,6 +14,7 @@ use crate::planned::{NoReference, Planned};
 use crate::profile::Reference;
 use crate::registry::{find, needs, trial_s};
 use crate::request::ToolChoice;
+use crate::tool::{NO_KNOWN_TOOL, test_for, tools_for};
 pub use time::{estimate_again, lengthen, seconds, trim};
 use time::{ours_s, runs, usual_rate, within};
 
@@ -256,7 +257,7 @@ impl Choice<'_> {
                 (asked, is_wanted) => {
                     let tools = tools_for(&planned.plan.points[point]);
                     match (tools.is_empty(), asked.as_ref().filter(|_| is_wanted)) {
-                        (true, _) => "no known tool does this work".to_owned(),
+                        (true, _) => NO_KNOWN_TOOL.to_owned(),
                         (_, Some(asked)) => {
                             let others = format!("; {} would", or_list(&tools));
                             format!("{}: no such work{others}", or_list(asked))
@@ -273,16 +274,6 @@ impl Choice<'_> {
             planned.tools.missing.insert(point, NoReference { refused, why });
         }
     }
-}
-
-/// The tools that can repeat a configuration.
-fn tools_for(point: &Point) -> Vec<&'static str> {
-    ALL.iter().filter(|tool| test_for(**tool, point).is_some()).map(|tool| tool.id()).collect()
-}
-
-/// The test of a tool that repeats a configuration.
-fn test_for<'a>(tool: &dyn Tool, point: &'a Point) -> Option<&'a str> {
-    tool.test_for(find(&point.workload)?.spec(), &point.params)
 }
 
 /// The task of a tool at a configuration, before any trial.

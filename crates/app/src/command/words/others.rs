@@ -168,6 +168,12 @@ pub const OTHERS: &[Words] = &[
         "Column: what differs at a node or at the time of a change",
         "Recorded facts and conditions, with figures.",
     ),
+    (
+        "not_affected_by",
+        "Line of the machine: weaknesses of CPUs that this one does not have",
+        "As /sys/devices/system/cpu/vulnerabilities names them. A weakness that it has is a line \"mitigation \
+         of\" with what the kernel does against it, which may slow system calls.",
+    ),
     ("ratio", "Column: a node's figure divided by its group's median", "Below 1 is slower."),
     (
         "spread",

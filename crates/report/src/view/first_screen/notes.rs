@@ -83,7 +83,8 @@ fn slow_ends(rows: &[Row]) -> Option<String> {
         let is_rate = m.unit.is_work() && s.headline != FigureKind::Delivered;
         is_rate && far(&s.delivered) == Some(true) && narrow(s.figure(s.headline)) == Some(true)
     };
-    let note = "Intervals of delivered: the slow end includes one more round like the slowest.";
+    // Rounds of these loads have a fixed time.
+    let note = "Intervals of delivered: the slow end adds one round at most 25 % as fast.";
     rows.iter().any(is_wide).then(|| note.to_owned())
 }
 

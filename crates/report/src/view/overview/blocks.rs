@@ -13,6 +13,7 @@ use crate::view::chart::Chart;
 use crate::view::columns::{Columns, not_finite};
 use crate::view::declared::{block_bytes, rows_of};
 use crate::view::disk;
+use crate::view::grouping::grouped;
 use crate::view::label::{Group, why_missing};
 use crate::view::latency::NOT_TIMED;
 use crate::view::num::Scale;
@@ -78,20 +79,10 @@ pub fn lines(all: &[&Group], table: &str) -> Vec<Chart> {
 /// Draws what the published experiments call latency, by threads. For a disk it is the median time
 /// of single I/Os with the smallest block. For memory it is the time of one block, which is not a
 /// latency.
-fn by_threads<'g, 'a>(
-    members: &[(&'g Group<'a>, Vec<&'a Measurement>)],
-    disk: bool,
-) -> Option<Chart> {
+fn by_threads<'a>(members: &[(&Group<'a>, Vec<&'a Measurement>)], disk: bool) -> Option<Chart> {
     let smallest = members.iter().flat_map(|(_, points)| points).filter_map(|m| block(m)).min()?;
-    let line = |(g, points): &(&'g Group<'a>, Vec<&'a Measurement>)| {
-        let small = || points.iter().copied().filter(|m| block(m) == Some(smallest));
-        let depth = |m: &Measurement| m.params.get(key::QUEUE_DEPTH);
-        let least = small().filter_map(depth).min();
-        let here: Vec<&Measurement> = small().filter(|m| depth(m) == least).collect();
-        let points = best_by(&here, |m| Some(m.params.threads()));
-        Line { name: g.heading(), group: g, points }
-    };
-    let found: Vec<Line> = members.iter().map(line).collect();
+    let found: Vec<Line> =
+        members.iter().flat_map(|(g, points)| lines_by_threads(g, points, smallest)).collect();
     let size = format_size(smallest);
     let (title, value, key) = match disk {
         true => (format!("Disk: latency p50 of {size} by threads"), Value::P50, DEVICE),
@@ -101,6 +92,28 @@ fn by_threads<'g, 'a>(
     };
     let about = About { title: &title, axis: key::THREADS.name(), place: format_count, value, key };
     chart(&about, &found)
+}
+
+/// The results of one block size at the shallowest queue, a line for those that are alike in all but
+/// their threads.
+fn lines_by_threads<'g, 'a>(
+    group: &'g Group<'a>,
+    points: &[&'a Measurement],
+    size: u64,
+) -> Vec<Line<'g, 'a>> {
+    let small = || points.iter().copied().filter(|m| block(m) == Some(size));
+    let depth = |m: &Measurement| m.params.get(key::QUEUE_DEPTH);
+    let least = small().filter_map(depth).min();
+    let same = [key::THREADS.name(), key::BLOCK_SIZE.name(), key::QUEUE_DEPTH.name()];
+    let here = small().filter(|m| depth(m) == least);
+    let settings = grouped(here.map(|m| (group.short_without(m, &same), m)));
+    let are_several = settings.len() > 1;
+    let line = |(setting, of): (String, Vec<&'a Measurement>)| {
+        let setting = if are_several { setting } else { String::new() };
+        let points = best_by(&of, |m| Some(m.params.threads()));
+        Line { name: joined([group.heading(), setting], ", "), group, points }
+    };
+    settings.into_iter().map(line).collect()
 }
 
 /// The time of one operation and of one byte: a row per workload and block size.

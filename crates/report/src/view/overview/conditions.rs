@@ -8,6 +8,7 @@ use proofmark_model::{IO_PATH, Measurement, Params, key};
 
 use super::best_by;
 use crate::view::chart::{Chart, LINES, left_out};
+use crate::view::disk::io_path;
 use crate::view::grouping::grouped;
 use crate::view::label::Group;
 use crate::view::network::PATH;
@@ -19,16 +20,7 @@ use crate::view::text::{enclosed, joined};
 const CHARTS: usize = 4;
 
 /// Parameters that are no condition: they follow another one, or the name of the line has them.
-const OTHERS: [&str; 8] = [
-    IO_PATH,
-    PATH,
-    key::AMOUNT.name(),
-    key::CACHE.name(),
-    key::ENGINE.name(),
-    key::FILE_SIZE.name(),
-    key::FLUSH.name(),
-    key::ITERATIONS.name(),
-];
+const OTHERS: [&str; 5] = [IO_PATH, PATH, key::CACHE.name(), key::ENGINE.name(), key::FLUSH.name()];
 
 /// A line of a workload under one condition.
 pub struct Entry<'g, 'a> {
@@ -52,11 +44,17 @@ pub fn entries<'g, 'a>(
         let axis = |n: &str| n == parameter || (is_threads(parameter) && is_threads(n));
         let condition = |n: &&str| !axis(n) && !OTHERS.contains(n) && Some(*n) != follower;
         let names: Vec<&str> = varying.iter().copied().filter(condition).collect();
-        let named = points.iter().map(|m| (group.phrase(m, names.iter().copied()), *m));
-        for (condition, of) in grouped(named) {
-            let points = best_by(&of, |m| place(m, parameter));
-            let line = Line { name: String::new(), group, points };
-            entries.push(Entry { name: name.clone(), condition, line });
+        // With and without a flush, a disk does other work.
+        let ways = grouped(points.iter().map(|m| (io_path(m), *m)));
+        let are_several = ways.len() > 1;
+        for (way, points) in ways {
+            let way = way.filter(|_| are_several).unwrap_or_default();
+            let named = points.iter().map(|m| (group.phrase(m, names.iter().copied()), *m));
+            for (condition, of) in grouped(named) {
+                let points = best_by(&of, |m| place(m, parameter));
+                let line = Line { name: String::new(), group, points };
+                entries.push(Entry { name: joined([&name, &way], ", "), condition, line });
+            }
         }
     }
     entries

@@ -13,7 +13,7 @@ use proofmark_model::{Measurement, Reference};
 
 use self::notes::ToolNote;
 pub use self::notes::unexplained;
-use self::sides::{PAIRS, undecided_by_few};
+use self::sides::{PAIRS, outlying_pair, undecided_by_few};
 pub use self::sides::{factor, paired, phrase};
 pub use self::table::{brief, chosen, ratio, ratio_interval};
 use super::audience::Audience;

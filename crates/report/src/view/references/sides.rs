@@ -5,6 +5,7 @@ use proofmark_model::{Better, Measurement, Reference, counted, summarise};
 
 use crate::view::num::{ends, percent, percentage};
 use crate::view::references::{ratio, ratio_interval};
+use crate::view::text::joined;
 
 /// proofmark's figures in the pairs with a tool.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -57,6 +58,28 @@ pub fn undecided_by_few(r: &Reference) -> String {
     words.unwrap_or_default()
 }
 
+/// Factor from the median of the pairs' ratios, and multiple of the others' greatest, from which on
+/// a pair is named.
+const OUTLYING: f64 = 1.5;
+const FARTHER: f64 = 2.0;
+
+/// `pair 5: 5.052, the others 1.504–1.934`: the pair whose ratio is far from those of the others, which
+/// agree. `None` where there is none.
+pub fn outlying_pair(r: &Reference) -> Option<String> {
+    let ratios: Vec<f64> =
+        r.paired_values().iter().zip(&r.trials).map(|(ours, theirs)| ours / theirs).collect();
+    let distance = |ratio: f64| (ratio / r.ratio.median).ln().abs();
+    let farthest =
+        (0..ratios.len()).max_by(|a, b| distance(ratios[*a]).total_cmp(&distance(ratios[*b])))?;
+    let others = (0..ratios.len()).filter(|at| *at != farthest).map(|at| ratios[at]);
+    let [low, high] = ends(others);
+    let usual = distance(low).max(distance(high));
+    let far = distance(ratios[farthest]);
+    (ratios.len() > 2 && far > OUTLYING.ln() && far > FARTHER * usual).then_some(())?;
+    let others = ratio_interval([low, high])?;
+    Some(format!("pair {}: {}, the others {others}", farthest + 1, ratio(ratios[farthest])?))
+}
+
 /// proofmark / tool of the medians shown. Where the pairs contradict it, both ratios: `0.155; pairs
 /// 1.104`.
 pub fn factor(r: &Reference) -> Option<String> {
@@ -74,5 +97,6 @@ pub fn phrase(r: &Reference, tool: &str) -> Option<String> {
     let interval = r.ratio.ci95.and_then(ratio_interval);
     let interval = interval
         .unwrap_or_else(|| format!("{}, no interval", counted(r.paired.len() as u64, "pair")));
+    let interval = joined([Some(interval), outlying_pair(r)].into_iter().flatten(), "; ");
     Some(format!("{undecided}{} times {tool} ({interval})", factor(r)?))
 }

@@ -2,7 +2,9 @@
 
 use proofmark_model::{Measurement, Reference, Trial};
 
-use super::{Compared, OURS, PAIRS, RATIO, compared, factor, paired, tools, undecided_by_few};
+use super::{
+    Compared, OURS, PAIRS, RATIO, compared, factor, outlying_pair, paired, tools, undecided_by_few,
+};
 use crate::view::columns::{Columns, Entry, not_finite};
 use crate::view::disk;
 use crate::view::label::{Group, best_usable};
@@ -96,7 +98,10 @@ fn with_ratio<'a, R: 'a>(
         .number("proofmark / tool", move |row| {
             let r = read(row).1;
             match factor(r) {
-                Some(text) => Entry::from(text).noted(undecided_by_few(r)),
+                Some(text) => {
+                    let notes = [undecided_by_few(r), outlying_pair(r).unwrap_or_default()];
+                    Entry::from(text).noted(joined(notes, "; "))
+                }
                 None => Err(not_finite()).into(),
             }
         })

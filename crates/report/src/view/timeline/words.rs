@@ -2,7 +2,8 @@
 //! table.
 
 use proofmark_model::{
-    Change, Level, Measurement, Series, Unit, check_id, format_count, format_factor, format_seconds,
+    Change, FigureKind, Level, Measurement, Series, Unit, check_id, format_count, format_factor,
+    format_seconds,
 };
 
 use super::Timed;
@@ -25,12 +26,12 @@ pub struct ChangeText {
     pub sentence: String,
 }
 
-/// `31.20 Gop/s from 0 to 200 s (95 % interval 31.1 to 31.3)`.
+/// `31.20 Gop/s from 0 to 200 s (median; 95 % interval 31.1 to 31.3)`.
 pub fn level(l: &Level, scale: &Scale) -> Option<String> {
     let interval = l.ci95.and_then(|i| scale.interval(i));
-    let interval = interval.map_or_else(String::new, |i| format!(" (95 % interval {i})"));
+    let interval = interval.map_or_else(String::new, |i| format!("; 95 % interval {i}"));
     let [from, until] = [l.from_s, l.until_s].map(seconds);
-    Some(format!("{} from {from} to {until}{interval}", scale.with_label(l.median)?))
+    Some(format!("{} from {from} to {until} (median{interval})", scale.with_label(l.median)?))
 }
 
 fn seconds(v: f64) -> String {
@@ -117,9 +118,19 @@ pub fn sentences(m: &Measurement, scale: &Scale, timed: &[Timed]) -> Vec<String>
     let mut out = vec![sampled(m, series, timed)];
     if let [one] = series.levels.as_slice() {
         out.extend(level(one, scale).map(|l| format!("One level: {l}.")));
+        out.extend(beside_level(m, scale));
     }
     out.extend(trend(m, series));
     out
+}
+
+/// Says why the result differs from the level, which is the median of its samples.
+fn beside_level(m: &Measurement, scale: &Scale) -> Option<String> {
+    let s = m.summary.as_ref().filter(|s| s.headline == FigureKind::Delivered)?;
+    let value = scale.with_label(s.value())?;
+    Some(format!(
+        "The result, {value}, is all work over all time; its interval also allows for a stall."
+    ))
 }
 
 /// The conclusion: the levels with the largest change between two, or the trend.

@@ -214,6 +214,18 @@ fn rounds_become_shorter_and_never_fewer_than_8() {
 }
 
 #[test]
+fn all_workloads_whose_own_trials_become_shorter_are_named_or_counted() {
+    let ids = ["disk.fsync", "network.tcp.rtt", "network.tcp.stream", "network.udp.stream"];
+    let mut planned = trials_and_rounds();
+    planned.plan.points = ids.map(|id| point(id, "x", 1)).into();
+    planned.plan.policy.trial_s_of = ids.map(|id| (id.to_owned(), 10.0)).into();
+    let (_, lines) = within(0.5, planned);
+    let named =
+        |line: &String| line.contains("of disk.fsync, network.tcp.rtt and 2 others 10 s ->");
+    assert!(lines.iter().any(named), "{lines:?}");
+}
+
+#[test]
 fn rounds_become_shorter_than_other_trials_and_fixed_amounts_stay() {
     let with = |first: Point| {
         let mut planned = trials_and_rounds();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use proofmark_model::{Point, Policy, format_seconds};
+use proofmark_model::{Point, Policy, and_list, counted, format_seconds};
 
 use super::Step;
 use crate::plan::references;
@@ -14,6 +14,9 @@ const TRIAL_S: f64 = 0.02;
 /// Minimum share of its length that a trial without rounds keeps, and seconds that always suffice.
 const TRIAL_PART: f64 = 0.2;
 const LONG_TRIAL_S: f64 = 0.5;
+
+/// Maximum number of workloads that are named for one change of length.
+const NAMED: usize = 2;
 
 /// Factor by which trials become shorter, repeatedly, until the plan fits.
 const SHORTER: f64 = 0.8;
@@ -135,8 +138,9 @@ impl Step<'_> {
             let ids = ids.filter(|id| change(id).1 < change(id).0 && self.is_timed(id));
             let (own, usual): (Vec<_>, Vec<_>) =
                 ids.partition(|id| asked.trial_s_of.contains_key(*id));
-            let longest = own.into_iter().max_by(|a, b| change(a).0.total_cmp(&change(b).0));
-            let of = longest.map(|id| format!("of {id} {}", words(id)));
+            let mut alike: BTreeMap<String, Vec<&String>> = BTreeMap::new();
+            own.into_iter().for_each(|id| alike.entry(words(id)).or_default().push(id));
+            let of = alike.iter().map(|(words, ids)| format!("of {} {words}", some_of(ids)));
             usual.first().map(|id| words(id)).into_iter().chain(of).collect::<Vec<_>>().join(", ")
         };
         let lines = [("rounds", of_kind(true)), ("trials", of_kind(false))];
@@ -144,6 +148,13 @@ impl Step<'_> {
         let lines: Vec<_> = lines.map(|(what, changes)| format!("{what} {changes}")).collect();
         (!lines.is_empty()).then(|| lines.join("; "))
     }
+}
+
+/// `cpu.clock, cpu.flops and 12 others`.
+fn some_of(ids: &[&String]) -> String {
+    let (named, others) = ids.split_at(NAMED.min(ids.len()));
+    let others = (!others.is_empty()).then(|| counted(others.len() as u64, "other"));
+    and_list(named.iter().map(|id| (*id).clone()).chain(others))
 }
 
 /// The policy with trials of this share of their length; `workloads` as of [`Step::workloads`].
