@@ -113,6 +113,8 @@ fn parse_waiting(text: &str) -> Option<f64> {
 /// Counters of the whole system that concern a trial.
 #[derive(Debug, Clone)]
 pub struct SystemCounters {
+    /// Time of the reading, in seconds on the clock of trials.
+    at_s: f64,
     /// Time that the hypervisor stole from the trial's CPUs, in CPU-seconds; ticks of 10 ms.
     steal_s: Option<f64>,
     /// Time that any process, kernel included, ran on the trial's CPUs, in CPU-seconds; ticks of 10 ms.
@@ -153,8 +155,10 @@ impl SystemCounters {
     pub(crate) fn read(sources: &Sources) -> Self {
         let stat = fs::read_to_string("/proc/stat").unwrap_or_default();
         let (busy_s, steal_s) = parse_stat(&stat, &sources.cpus).unzip();
+        let at_s = raw_seconds();
         let vmstat = fs::read_to_string("/proc/vmstat").unwrap_or_default();
         Self {
+            at_s,
             steal_s,
             busy_s,
             elsewhere_s: busy_s.zip(parse_all_busy(&stat)).map(|(here, all)| all - here),
@@ -183,13 +187,16 @@ impl SystemCounters {
             thermal_throttles: count_between(self.thermal_throttles, earlier.thermal_throttles),
             ..Conditions::default()
         };
-        SystemSeen { conditions, quota: quota::between(&earlier.groups, &self.groups) }
+        let quota = quota::between(&earlier.groups, &self.groups);
+        SystemSeen { seconds: self.at_s - earlier.at_s, conditions, quota }
     }
 }
 
 /// The conditions between two readings of the system's counters.
 #[derive(Debug, Clone, Default)]
 pub struct SystemSeen {
+    /// Seconds between the two.
+    pub(crate) seconds: f64,
     /// All except those that are counted per thread.
     pub(crate) conditions: Conditions,
     /// The counts of the tightest CPU quota; `None` if no cgroup had one.

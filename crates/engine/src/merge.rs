@@ -3,7 +3,9 @@
 //!
 //! Work, seconds and counts are added. A state (a clock, a share of pages) becomes the mean
 //! weighted by time; of temperatures the highest counts. A count that is unknown in one of the two
-//! is unknown in both: half a count would look like a whole one.
+//! is unknown in both: half a count would look like a whole one. Where threads took turns, the time
+//! of other processes is the difference of two sums: what single parts, with their ticks of 10 ms,
+//! lack or exceed must cancel out.
 
 use proofmark_model::{
     Conditions, Datagrams, DeviceTraffic, EndTraffic, FileState, HelperTrial, LoadingThreads,
@@ -13,7 +15,11 @@ use proofmark_model::{
 /// Adds a later trial of the same configuration. The value becomes that of both together.
 pub(crate) fn merge(unit: Unit, trial: &mut Trial, later: Trial) {
     let times = [trial.seconds, later.seconds];
+    trial.ran_on = both(trial.ran_on.take(), later.ran_on, RanOn::plus);
     trial.conditions = conditions(&trial.conditions, &later.conditions, times);
+    if trial.ran_on.as_ref().is_some_and(RanOn::took_turns) {
+        trial.conditions.other_cpu_s = trial.conditions.busy_with_others_s();
+    }
     trial.background = mean(trial.background, later.background, times);
     trial.loading = both(trial.loading, later.loading, |a, b| loading(a, b, times));
     trial.seconds += later.seconds;
@@ -22,7 +28,6 @@ pub(crate) fn merge(unit: Unit, trial: &mut Trial, later: Trial) {
     trial.verified = both(trial.verified, later.verified, |a, b| a + b);
     trial.moved = both(trial.moved, later.moved, |a, b| a + b);
     trial.touched = both(trial.touched, later.touched, Touched::merged);
-    trial.ran_on = both(trial.ran_on.take(), later.ran_on, RanOn::plus);
     trial.quota = match (trial.quota, later.quota) {
         (Some(a), Some(b)) => Some(a.plus(b)),
         (a, b) => a.or(b),
@@ -148,6 +153,7 @@ fn datagrams(a: Datagrams, b: Datagrams) -> Datagrams {
 fn end(a: &EndTraffic, b: &EndTraffic) -> EndTraffic {
     let count = |of: fn(&EndTraffic) -> Option<u64>| count(of(a), of(b));
     EndTraffic {
+        counted_s: seconds(a.counted_s, b.counted_s),
         in_bytes: count(|e| e.in_bytes),
         out_bytes: count(|e| e.out_bytes),
         all_in_bytes: count(|e| e.all_in_bytes),
@@ -249,6 +255,28 @@ mod tests {
         assert!((in_gaps - 0.3).abs() < 1e-12, "{in_gaps}");
         merge(Unit::OpPerSecond, &mut all, trial(1.0, 1.0, Conditions::default()));
         assert_eq!(all.loading, None);
+    }
+
+    #[test]
+    fn ticks_of_parts_in_which_threads_took_turns_cancel_out() {
+        let part = |most_on_one, busy_s| {
+            let ran_on = RanOn { most_on_one, ..RanOn::default() };
+            let mut conditions = Conditions {
+                busy_cpu_s: Some(busy_s),
+                own_cpu_s: Some(0.019),
+                ..Conditions::default()
+            };
+            conditions.other_cpu_s = conditions.busy_with_others_s();
+            Trial { ran_on: Some(ran_on), ..trial(1.0, 0.02, conditions) }
+        };
+        let others_s = |most_on_one| {
+            let mut all = part(most_on_one, 0.01);
+            merge(Unit::OpPerSecond, &mut all, part(most_on_one, 0.03));
+            all.conditions.other_cpu_s.unwrap()
+        };
+        assert!((others_s(2) - 0.002).abs() < 1e-9, "{}", others_s(2));
+        // Threads with a CPU each count their waits for it.
+        assert!((others_s(1) - 0.011).abs() < 1e-9, "{}", others_s(1));
     }
 
     #[test]

@@ -150,6 +150,9 @@ impl CpuTeam {
             }
             None => self.stopped_s(&results, &known.conditions),
         };
+        // Counters are read before the timed part begins and after it ends.
+        let counted_s = results.iter().find_map(|p| p.system.as_ref()).map(|s| s.seconds);
+        known.conditions = known.conditions.part(seconds / counted_s.unwrap_or(seconds));
         let within = results.iter().map(|p| p.claimed).sum::<u64>() as f64;
         Ok(ExecutorTrial { from, within, ..ExecutorTrial::from_threads(&results, known) })
     }
@@ -206,15 +209,15 @@ impl CpuTeam {
             .iter()
             .fold([0; 2], |[r, t], p| [r.max(p.refills_ahead[0]), t.max(p.refills_ahead[1])]);
         (quota.refills_ahead, quota.throttled_ahead) = (refills, throttled);
-        quota.cpus = self.could_use();
+        quota.cpus = self.could_use(self.members.len());
         let was_throttled = quota.throttled_periods + quota.throttled_ahead > 0;
         self.was_throttled.store(was_throttled, Ordering::Relaxed);
         Some(quota)
     }
 
-    /// Number of CPUs that the threads can use at once.
-    fn could_use(&self) -> f64 {
-        self.members.len().min(self.cpus) as f64
+    /// Number of CPUs that so many of the threads can use at once.
+    fn could_use(&self, threads: usize) -> f64 {
+        threads.min(self.cpus) as f64
     }
 
     fn ran_on(&self, results: &[ThreadResult], usable: [&[u32]; 2]) -> RanOn {
@@ -236,13 +239,14 @@ impl CpuTeam {
         let clock = over_threads(clocks);
         let count = |of: fn(&ThreadCounters) -> u64| results.iter().map(|p| of(&p.counters)).sum();
         let own_cpu_s: Option<f64> = results.iter().map(|p| p.counters.cpu_s).sum();
-        let (taken, ours) = if self.took_turns(ran_on) {
+        let system = Conditions { own_cpu_s, ..system };
+        let other_cpu_s = if self.took_turns(ran_on) {
             // The threads wait for each other: only the CPUs' ticks of 10 ms show the time of other
             // processes.
-            (system.busy_cpu_s, own_cpu_s)
+            system.busy_with_others_s()
         } else {
-            let waiting_s = results.iter().map(|p| p.counters.waiting_s).sum();
-            (waiting_s, Some(system.throttled_s.unwrap_or(0.0)))
+            let waiting_s: Option<f64> = results.iter().map(|p| p.counters.waiting_s).sum();
+            waiting_s.map(|s| (s - system.throttled_s.unwrap_or(0.0)).max(0.0))
         };
         let traced = results.iter().filter(|p| p.tracer.name().is_some()).count() as u64;
         let tracer =
@@ -252,8 +256,7 @@ impl CpuTeam {
             clock_spread: clock.and_then(|c| c.1),
             clock_disagreement: clock.map(|c| c.2),
             issue_width: results.iter().filter_map(|p| p.issue_width).min_by(f64::total_cmp),
-            other_cpu_s: taken.zip(ours).map(|(taken, ours)| (taken - ours).max(0.0)),
-            own_cpu_s,
+            other_cpu_s,
             involuntary_switches: Some(count(|c| c.involuntary)),
             migrations: self.pinned.then_some(ran_on.strayed.len() as u64),
             minor_faults: Some(count(|c| c.minor_faults)),
@@ -266,13 +269,17 @@ impl CpuTeam {
 
     /// True if threads of the team waited for each other: by plan, or because a CPU was gone.
     fn took_turns(&self, ran_on: &RanOn) -> bool {
-        self.oversubscribed || self.pinned && ran_on.most_on_one > 1
+        self.oversubscribed || self.pinned && ran_on.took_turns()
     }
 
     /// The lead-in of a quota that limits the threads now.
     fn lead_in(&self) -> Option<LeadIn> {
         let groups = quota::read_all(&self.state.sources.cpu_stat);
-        LeadIn::new(&groups, self.could_use(), self.was_throttled.load(Ordering::Relaxed))
+        LeadIn::new(
+            &groups,
+            self.could_use(self.members.len()),
+            self.was_throttled.load(Ordering::Relaxed),
+        )
     }
 }
 

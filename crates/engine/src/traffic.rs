@@ -14,6 +14,7 @@ use rustix::process::getpid;
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::affinity::usable_cpus;
+use crate::clock::raw_seconds;
 use crate::conditions::cpu_ticks;
 use crate::heartbeat::{self, Heartbeat};
 use crate::net_dev::{all_devices, device, text_of};
@@ -27,6 +28,8 @@ type ByCpu = BTreeMap<u32, u64>;
 /// all: a counter that went backwards is no longer the same one.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct EndCounters {
+    /// Time of the reading, in seconds on the clock of trials.
+    at_s: Option<f64>,
     /// Bytes in and out, packets in and out, dropped or damaged.
     interface: Option<[u64; 5]>,
     /// Bytes in and out of all interfaces except the loopback.
@@ -69,6 +72,7 @@ impl EndCounters {
         let stat = text_of("/proc/stat");
         let ticks = |place| ticks(&stat, usable.as_deref().unwrap_or_default(), place);
         Self {
+            at_s: Some(raw_seconds()),
             interface: interface.and_then(|name| device(&devices, name)),
             all_interfaces: all_devices(&devices),
             retransmits: retransmits(&snmp),
@@ -99,6 +103,7 @@ impl EndCounters {
             .map(|n| n as f64 * tick);
         let throttled_s = quota::throttled_s(&before.groups, &self.groups);
         EndTraffic {
+            counted_s: self.at_s.zip(before.at_s).map(|(later, earlier)| later - earlier),
             in_bytes: interface.map(|i| i[0]),
             out_bytes: interface.map(|i| i[1]),
             all_in_bytes: all.map(|i| i[0]),

@@ -168,19 +168,21 @@ pub(crate) fn share_here(m: &Measurement) -> Option<f64> {
 ///
 /// Over loopback, threads wait for a CPU that the other end uses. There it is the time that the
 /// usable CPUs were busy with neither end, if that was read for as many CPUs. If each thread has a
-/// CPU, it is at least the time that they waited for one.
+/// CPU, it is at least the time that they waited for one, as far as the ends left time.
 pub(crate) fn others(capacity: &Capacity, m: &Measurement, t: &Trial) -> Option<f64> {
     if !over_loopback(m) {
         return t.conditions.other_cpu_s.filter(|_| !capacity.oversubscribed());
     }
     let n = t.network.as_ref()?;
     n.client.cpus.filter(|cpus| *cpus == capacity.cpus)?;
-    let busy = n.client.busy_s?;
-    let rest = busy - n.client.own_cpu_s? - n.server.own_cpu_s?;
-    // The account includes the wait for lost datagrams; the bytes do not.
-    let least = busy / capacity.cpus as f64;
+    let (busy, cpus) = (n.client.busy_s?, capacity.cpus as f64);
+    let own = n.client.own_cpu_s? + n.server.own_cpu_s?;
+    // Others also ran while the ends had nothing to do. Files of older versions lack that time.
+    let least_s = busy / cpus;
+    let counted_s = n.client.counted_s.or_else(|| Some(m.account_s(t)?.max(least_s)))?;
     let waited = waited_over_loopback(t, n).filter(|_| !capacity.oversubscribed());
-    Some(rest.max(waited.unwrap_or(0.0)).max(0.0) * t.seconds / m.account_s(t)?.max(least))
+    let all = (busy - own).max(waited.unwrap_or(0.0)).min(cpus * counted_s - own).max(0.0);
+    Some(all * t.seconds / counted_s)
 }
 
 /// Time that the threads of both ends waited for a CPU without a quota's pauses. An end without

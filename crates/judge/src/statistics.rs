@@ -8,6 +8,15 @@ pub fn median_over(trials: &[Trial], value: impl Fn(&Trial) -> Option<f64>) -> O
     median(&trials.iter().filter_map(value).collect::<Vec<_>>())
 }
 
+/// The two readings at the middle, the lower first: one of an odd number, and the median is between
+/// them. `None` without a reading.
+pub fn middle_readings(values: &[f64]) -> Option<[f64; 2]> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let last = sorted.len().checked_sub(1)?;
+    Some([sorted[last / 2], sorted[last.div_ceil(2)]])
+}
+
 /// The sum of the first figure over that of the second; `None` if a pair lacks one.
 pub fn ratio_of_sums(pairs: impl IntoIterator<Item = Option<(f64, f64)>>) -> Option<f64> {
     let sums = pairs.into_iter().try_fold((0.0, 0.0), |(a, b), pair| {

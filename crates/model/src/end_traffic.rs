@@ -9,6 +9,9 @@ use crate::{CpuQuota, Direction, End};
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct EndTraffic {
+    /// Seconds between the two readings of these counters: those of the trial, of its untimed work
+    /// and of the waits around it.
+    pub counted_s: Option<f64>,
     /// Bytes that the interface received, headers included (/proc/net/dev).
     pub in_bytes: Option<u64>,
     /// Bytes that the interface sent.

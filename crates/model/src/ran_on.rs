@@ -63,6 +63,11 @@ impl RanOn {
         Self { gone, usable, ..Self::default() }
     }
 
+    /// Returns true if threads waited for each other on one CPU.
+    pub fn took_turns(&self) -> bool {
+        self.most_on_one > 1
+    }
+
     /// Combines this part of a trial with a later one: what went wrong in either.
     #[must_use]
     pub fn plus(mut self, later: Self) -> Self {

@@ -220,6 +220,12 @@ pub struct Conditions {
 }
 
 impl Conditions {
+    /// Returns the time that anything but the threads ran on their CPUs: that of other processes,
+    /// where the threads wait for each other too.
+    pub fn busy_with_others_s(&self) -> Option<f64> {
+        Some((self.busy_cpu_s? - self.own_cpu_s?).max(0.0))
+    }
+
     /// Returns the conditions of a part of the time in which they were counted, if nothing changed
     /// in that time.
     pub fn part(self, share: f64) -> Self {

@@ -196,8 +196,11 @@ impl<'a> Others<'a> {
         };
         let [began, ended] = self.cpus;
         let used = ended.zip(began).and_then(|(ended, began)| ended.used_since(began));
+        // The CPUs' account lacks stolen time, which that of a program may have; the programs lack
+        // those that no scan saw.
+        let seen = self.took.values().map(|took| took.ticks as f64).sum::<f64>();
         let all_of_one_cpu =
-            used.map(|[used, _]| each((used - self.own_ticks as f64).max(0.0) / ticks_per_s));
+            used.map(|[used, _]| each((used - self.own_ticks as f64).max(seen) / ticks_per_s));
         let mut named: Vec<Program> = self.took.into_iter().map(program).collect();
         named.retain(|p| {
             p.of_one_cpu >= MIN_CPU_SHARE || p.io_bytes_per_s >= Program::MIN_BYTES_PER_S

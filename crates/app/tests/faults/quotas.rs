@@ -64,3 +64,14 @@ fn a_quota_that_is_set_while_a_run_measures_is_named() {
     assert!(limited > 0 && limited <= m.trials.len());
     assert!(names(m).iter().any(|f| f.contains("0.4 CPUs")), "{:?}", names(m));
 }
+
+#[test]
+fn the_clock_of_all_cpus_is_planned_under_a_quota_of_fewer() {
+    let _turn = alone();
+    let cpus = std::thread::available_parallelism().unwrap().get();
+    let Some(group) = Cgroup::with_quota(0.5) else { return };
+    let mut command = proofmark();
+    command.args(["run", "cpu.clock", "--threads", &cpus.to_string(), "--dry-run"]);
+    let output = group.enter(&mut command).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}

@@ -103,6 +103,7 @@ impl CpuTeam {
                 timed_s: timed.seconds,
                 window_s,
                 own_cpu_s: own_cpu_s(worked, &outside_s),
+                own_cpus: Some(self.could_use(worked.len())),
                 ..seen
             }),
             // Counters are read some milliseconds before the timed part begins and after it ends.

@@ -50,6 +50,7 @@ const HALF: CpuQuota = CpuQuota { cpus: Some(0.5), period_s: Some(0.1), burst_s:
 /// Counters of an interface as these texts report them.
 fn reported(interface: &str) -> EndCounters {
     EndCounters {
+        at_s: Some(3.0),
         interface: device(DEV, interface),
         all_interfaces: all_devices(DEV),
         retransmits: retransmits(SNMP),
@@ -69,6 +70,7 @@ fn reported(interface: &str) -> EndCounters {
 
 fn zero() -> EndCounters {
     EndCounters {
+        at_s: Some(0.5),
         interface: Some([0; 5]),
         all_interfaces: Some([0; 2]),
         retransmits: Some([0]),
@@ -90,6 +92,7 @@ fn zero() -> EndCounters {
 fn every_counter_has_its_place() {
     let tick = (rustix::param::clock_ticks_per_second() as f64).recip();
     let expected = EndTraffic {
+        counted_s: Some(2.5),
         in_bytes: Some(373_216_496),
         out_bytes: Some(999_181),
         all_in_bytes: Some(373_216_496 + 1),
@@ -147,7 +150,10 @@ fn sums_that_do_not_fit_are_none() {
 #[test]
 fn counters_that_vanished_or_went_backwards_show_nothing() {
     // Limits and tracers are states, no counters.
-    let counters = |all: EndCounters| EndCounters { groups: vec![], tracer: Tracer::None, ..all };
+    let counters = |all: EndCounters| {
+        let (groups, tracer) = (vec![], Tracer::None);
+        EndCounters { at_s: None, groups, tracer, ..all }
+    };
     let (here, gone) = (counters(reported("eth0")), EndCounters::default());
     assert_eq!(gone.since(&here), EndTraffic::default());
     let cpus = EndTraffic { cpus: Some(2), ..EndTraffic::default() };

@@ -11,18 +11,22 @@ use super::{Check, Class, Examine, percent, with_known};
 use crate::Context;
 use crate::ceilings::clocks;
 use crate::series::shares;
-use crate::statistics::{median, median_over};
+use crate::statistics::{median, median_over, middle_readings};
 
 /// A fall of two turbo steps is a change of state; one step is 100 MHz, some 2.5 %.
 const TWO_STEPS: f64 = 0.05;
 
-/// Clock of the first and of the last third of the trials.
-fn first_and_last(clocks: &[f64]) -> Option<(f64, f64)> {
+/// Clock of the first and of the last third of the trials, if it fell: the reading at or below the
+/// middle of the first, and that at or above the middle of the last. Between two states of a core
+/// lies a clock at which no trial ran.
+fn fallen(clocks: &[f64]) -> Option<(f64, f64)> {
     let third = (clocks.len() / 3).max(1);
     if clocks.len() < 3 {
         return None;
     }
-    Some((median(&clocks[..third])?, median(&clocks[clocks.len() - third..])?))
+    let [first, _] = middle_readings(&clocks[..third])?;
+    let [_, last] = middle_readings(&clocks[clocks.len() - third..])?;
+    (last < first * (1.0 - TWO_STEPS)).then_some((first, last))
 }
 
 /// The clock at the start of the run: the first `cpu.clock` on one thread, else the host's.
@@ -66,15 +70,13 @@ fn clock_drop(ctx: &Context, m: &Measurement) -> Option<Finding> {
         return None;
     }
     let clocks = clocks(m);
-    if let Some((first, last)) = first_and_last(&clocks)
-        && last < first * (1.0 - TWO_STEPS)
-    {
+    if let Some((first, last)) = fallen(&clocks) {
         let advice = advice(ctx);
         let what = "over the trials of this result";
         let severity = Weight::derive(m).change(1.0 - last / first);
         return Some(finding(severity, what, first, last, advice));
     }
-    let (start, now) = (at_start(ctx)?, median(&clocks)?);
+    let (start, [_, now]) = (at_start(ctx)?, middle_readings(&clocks)?);
     if now >= start * (1.0 - TWO_STEPS) {
         return None;
     }
@@ -115,17 +117,20 @@ const WARMER_C: f64 = 5.0;
 /// Share of throttling or steal that explains a slower core better than heat.
 const EXPLAINED: f64 = 0.02;
 
-/// Clock at the start and at the end of a series.
+/// Clock at the start and at the end of a series: readings, as in [`fallen`].
 fn start_and_end(m: &Measurement) -> Option<(f64, f64)> {
     let n = m.trials.len();
     if m.series.is_none() || n < LEAST_TRIALS {
         return None;
     }
     let clock = |from: usize, to: usize| {
-        median_over(m.trials.get(from..to)?, |t| t.conditions.clock_hz.filter(|hz| *hz > 0.0))
+        let read = m.trials.get(from..to)?.iter().filter_map(|t| t.conditions.clock_hz);
+        middle_readings(&read.filter(|hz| *hz > 0.0).collect::<Vec<_>>())
     };
     let start = ((START * n as f64) as usize).max(3);
-    Some((clock(0, start)?, clock(n - ((END * n as f64) as usize).max(3), n)?))
+    let ([start, _], [_, end]) =
+        (clock(0, start)?, clock(n - ((END * n as f64) as usize).max(3), n)?);
+    Some((start, end))
 }
 
 /// The first and the highest temperature of the trials, in degrees Celsius.
@@ -248,6 +253,17 @@ mod tests {
             ("narrow code", at(iops(1), 3.65e9), SUSPECT),
             ("by twice as much", at(iops(1), 3.55e9), SUSPECT),
             ("a step of turbo", at(iops(1), 3.9e9), SILENT),
+        ]);
+        // Recorded: the last third had two states, and fell to the upper one.
+        let states = |last: [f64; 2]| {
+            let m = with_values(flops(1), &[63e9; 12]);
+            each_condition(m, move |i, c| {
+                c.clock_hz = Some(if i < 8 { 4.2e9 } else { last[i % 2] });
+            })
+        };
+        CLOCK_DROP.expect([
+            ("two states", states([3.7e9, 4.1e9]), SILENT),
+            ("both lower", states([3.7e9, 3.9e9]), suspect("from 4.200 GHz to 3.900 GHz")),
         ]);
         CLOCK_DROP.on(&host(), &[clock(3.7e9)]).expect([(
             "the run's own clock measurement comes first",

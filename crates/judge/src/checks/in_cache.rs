@@ -151,15 +151,17 @@ impl Data {
         if distance >= self.array / 10 * 9 {
             return Why::Whole;
         }
-        let touched = m.trials.iter().filter_map(|t| t.touched);
-        let Some(t) = touched.min_by_key(|t| t.reuse_bytes.unwrap_or(u64::MAX)) else {
+        let touched = || m.trials.iter().filter_map(|t| t.touched);
+        let Some(t) = touched().min_by_key(|t| t.reuse_bytes.unwrap_or(u64::MAX)) else {
             return Why::Whole;
         };
         let rounds = [t.least_visits, t.most_visits];
         // Threads that progress evenly are within one round of each other.
         let at_one_pace = rounds[1] <= rounds[0] + 1;
         let a_part = t.places.saturating_mul(t.place_bytes) < self.array / 10 * 9;
-        match ctx.work(m).is_random() && at_one_pace && a_part {
+        // One order is that of all trials. Places that differ are those of passes cut short.
+        let of_order = touched().all(|other| other.places == t.places);
+        match ctx.work(m).is_random() && at_one_pace && a_part && of_order {
             true => Why::PartOfOrder,
             false => Why::Uneven(rounds),
         }

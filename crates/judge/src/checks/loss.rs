@@ -13,12 +13,15 @@ pub(super) fn is_disturbed(taken: Option<f64>) -> bool {
     taken.is_some_and(|share| share > DISTURBED_FROM)
 }
 
-/// Share of the headline that was lost, with its interval.
+/// Share of the headline that was lost.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Loss {
+    /// What the disturbed trials lost of all time. What slowed others is not by the disturbance.
     pub(super) value: f64,
     /// Width of the interval of the undisturbed trials' median.
     pub(super) width: f64,
+    /// The interval of what the figure lacks of the undisturbed trials' median: the disturbance may
+    /// have lasted longer than it shows.
     low: f64,
     high: f64,
 }
@@ -38,10 +41,14 @@ impl Loss {
         }
         let rate = m.unit.rate(m.summary.as_ref()?.value());
         // Fewer than 6 trials have no interval of their median.
-        let (middle, ends) = (median(&rest)?, median_interval(&rest)?);
-        let width = crate::width::width(middle, ends);
+        let (usual, ends) = (median(&rest)?, median_interval(&rest)?);
+        let width = crate::width::width(usual, ends);
+        let lost = |t: &Trial| t.seconds * (1.0 - m.unit.rate(t.value) / usual);
+        let lost_s: f64 = m.trials.iter().filter(|t| !without(t)).map(lost).sum();
+        let value = lost_s / m.trials.iter().map(|t| t.seconds).sum::<f64>();
         let loss = |usual: f64| Some(1.0 - rate / usual).filter(|loss| loss.is_finite());
-        Some(Self { value: loss(middle)?, width, low: loss(ends[0])?, high: loss(ends[1])? })
+        let (low, high) = (loss(ends[0])?, loss(ends[1])?);
+        value.is_finite().then_some(Self { value, width, low, high })
     }
 
     /// The severity of the loss that the same trials show.
@@ -101,7 +108,16 @@ mod tests {
         assert_eq!(weighed(&read(4, 0.375)), None, "24.9 % or 25.1 %");
         assert_eq!(weighed(&read(5, 0.1)), None, "five are too few");
         assert_eq!(weighed(&read(0, 0.1)), None, "all without");
-        let loss = Loss::from_trials(&read(4, 0.1), |t| t.conditions.other_cpu_s).unwrap();
-        assert!((loss.value - 0.36).abs() < 0.01, "{loss:?}");
+        let value = |m: &Measurement| {
+            Loss::from_trials(m, |t| t.conditions.other_cpu_s).map(|loss| loss.value).unwrap()
+        };
+        assert!((value(&read(4, 0.1)) - 0.36).abs() < 0.01);
+        // Recorded: a trial without it stalled for seven times its length.
+        let stalled = each(read(1, 0.9), |i, t| {
+            if i == 9 {
+                (t.seconds, t.value) = (7.0 * t.seconds, t.value / 7.0);
+            }
+        });
+        assert!((0.0..0.02).contains(&value(&stalled)), "{}", value(&stalled));
     }
 }

@@ -44,6 +44,8 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
         return None;
     }
     let share = Share::sum(&m.trials, |t| t.conditions.elsewhere_cpu_s, |t| t.seconds)?;
+    // The ticks of 10 ms may exceed the time of all of them.
+    let share = share.at_most(other_cpus(ctx, m).unwrap_or(f64::INFINITY));
     if share.all <= BUSY {
         return None;
     }
@@ -69,11 +71,16 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
 
 /// True if in all trials half of the other CPUs were busy, or enough to fill the path to memory.
 fn is_always(ctx: &Context, m: &Measurement) -> bool {
-    let Ok(capacity) = Capacity::derive(ctx.host, m) else { return false };
-    let all = ctx.host.cpu.logical_cpus.get().map_or(capacity.cpus, |n| u64::from(*n));
-    let others = all.saturating_sub(capacity.threads.min(capacity.cpus)).max(1) as f64;
+    let Some(others) = other_cpus(ctx, m) else { return false };
     let many = (WITH * others).min(MANY);
     m.trials.iter().all(|t| busy(t).is_some_and(|cpus| cpus >= many))
+}
+
+/// Number of CPUs of the machine that the threads do not use; at least 1, since one was busy.
+fn other_cpus(ctx: &Context, m: &Measurement) -> Option<f64> {
+    let capacity = Capacity::derive(ctx.host, m).ok()?;
+    let all = ctx.host.cpu.logical_cpus.get().map_or(capacity.cpus, |n| u64::from(*n));
+    Some(all.saturating_sub(capacity.threads.min(capacity.cpus)).max(1) as f64)
 }
 
 /// Number of other CPUs that were busy during a trial.
@@ -134,6 +141,8 @@ mod tests {
         let expected = "other CPUs were busy for 50.0 % of one CPU's time; rounds with it were 20.";
         assert!(sometimes.starts_with(expected), "{sometimes}");
         assert!(text(with_neighbour(stream("triad", 1), [1.0, 1.0], 0.8)).contains("unknown"));
+        let more = text(with_neighbour(stream("triad", 1), [1.04, 1.04], 0.8));
+        assert!(more.starts_with("other CPUs were busy for 100.0 % of"), "one other CPU: {more}");
         // Of a time, more is slower.
         let slower = text(with_neighbour(latency(1 << 30, 1e-7), [1.0, 0.0], 1.25));
         assert!(

@@ -5,18 +5,24 @@
 
 use proofmark_model::{Finding, Measurement, Trial, Width};
 
+use super::cost::cost_of_cpu_time;
 use super::loss::{Loss, is_disturbed};
-use super::shared_device::others_in_device;
+use super::share::Share;
+use super::shared_device::{cost_of_share, others_in_device};
 use super::{Check, Class, Examine, percent};
 use crate::capacity::Capacity;
 use crate::execution::others;
 use crate::words::counted;
 use crate::{Context, from_windows, width};
 
-/// A cause, in words, and the share of a trial that it took.
+/// Smallest part of a loss that a cause must be able to explain, to be named.
+const EXPLAINS: f64 = 0.5;
+
+/// A cause, in words, the share of a trial that it took, and what such a share costs.
 struct Cause<'a> {
     words: &'static str,
     share: &'a dyn Fn(&Trial) -> Option<f64>,
+    cost: &'a dyn Fn(f64) -> f64,
 }
 
 pub(super) static CHECK: Check = Check {
@@ -26,8 +32,10 @@ pub(super) static CHECK: Check = Check {
     about: "Applies to results of single operations and complete solves with a coarse interval. \
          For each cause the check leaves out the trials of which it took more than 5 %. Causes: \
          others on the CPUs or the device, a CPU quota, the hypervisor, stops. The result is \
-         suspect if at least 6 trials remain, their interval is not coarse, and the cost is above \
-         the tolerance. Repeat when the cause is gone.",
+         suspect if at least 6 trials remain, their interval is not coarse, and the trials with \
+         the cause cost the figure more than the tolerance. The cause must be able to explain half of that: \
+         by its share of the trials' time, times the cost that other_cpu names, or by the rule \
+         of shared_device. Repeat when the cause is gone.",
     examine: Examine::Ours(examine),
 };
 
@@ -37,36 +45,52 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     }
     let capacity = Capacity::derive(ctx.host, m).ok()?;
     let cpu = |seconds: Option<f64>, t: &Trial| Some(seconds? / capacity.cpu_seconds(t));
+    let by_cpu_time = |share: f64| cost_of_cpu_time(m) * share;
     let causes = [
         Cause {
             words: "other processes used the CPUs",
             share: &|t| cpu(others(&capacity, m, t), t),
+            cost: &by_cpu_time,
         },
-        Cause { words: "other programs used the device", share: &|t| others_in_device(ctx, m, t) },
+        Cause {
+            words: "other programs used the device",
+            share: &|t| others_in_device(ctx, m, t),
+            cost: &cost_of_share,
+        },
         Cause {
             words: "a CPU quota throttled the process",
             share: &|t| cpu(t.conditions.throttled_s, t),
+            cost: &by_cpu_time,
         },
-        Cause { words: "the hypervisor took CPU time", share: &|t| cpu(t.conditions.steal_s, t) },
+        Cause {
+            words: "the hypervisor took CPU time",
+            share: &|t| cpu(t.conditions.steal_s, t),
+            cost: &by_cpu_time,
+        },
         Cause {
             words: "the process could not run",
             share: &|t| Some(t.conditions.stopped_s? / t.seconds),
+            cost: &|share| share,
         },
     ];
     causes.iter().find_map(|cause| without(m, cause))
 }
 
-/// Reports the loss that the trials without that cause show, if their interval is not coarse. A
-/// loss within the tolerance leaves a coarse figure valid.
+/// Reports the loss that the trials without that cause show, if their interval is not coarse and
+/// the cause can explain it. A loss within the tolerance leaves a coarse figure valid.
 fn without(m: &Measurement, cause: &Cause) -> Option<Finding> {
     let loss = Loss::from_trials(m, cause.share)?;
+    let taken = Share::sum(&m.trials, |t| Some((cause.share)(t)? * t.seconds), |t| t.seconds)?;
+    if (cause.cost)(taken.all) < EXPLAINS * loss.value {
+        return None;
+    }
     if loss.value <= m.subsystem.info().tolerance || loss.width > m.subsystem.info().coarse_from() {
         return None;
     }
     let (all, disturbed) =
         (m.trials.len(), m.trials.iter().filter(|t| is_disturbed((cause.share)(t))).count());
     let message = format!(
-        "in {disturbed} of {} {}, which cost the figure {}; the interval of the other trials is narrow",
+        "in {disturbed} of {} {}: they cost the figure {}, compared with the others, whose interval is narrow",
         counted(all, "trial"),
         cause.words,
         percent(loss.value.max(0.0)),
@@ -101,11 +125,13 @@ mod tests {
 
     #[test]
     fn an_interval_that_is_narrow_without_the_cause_is_suspect() {
-        let some = suspect("^in 4 of 10 trials other processes ... cost the figure 36.0 %; ");
+        let some =
+            suspect("^in 4 of 10 trials other processes ... they cost the figure 36.0 %, compared");
         CHECK.expect([
             ("a cause", commits(2, 0.1, 0.3), some),
             ("one that costs less than the tolerance", commits(1, 0.1, 0.3), SILENT),
             ("no cause", commits(2, 0.1, 0.0), SILENT),
+            ("one that took too little", commits(2, 0.1, 0.06), SILENT),
             ("a narrow interval", commits(2, 0.98, 0.3), SILENT),
         ]);
         let all = each_condition(commits(2, 0.1, 0.3), |_, c| c.other_cpu_s = Some(0.05));

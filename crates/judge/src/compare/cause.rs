@@ -17,7 +17,7 @@ use super::effect::{self, Effect, share};
 use super::facts::list;
 use crate::checks;
 use crate::checks::weight::LEFT_OUT;
-use crate::statistics::median_over;
+use crate::statistics::middle_readings;
 
 /// Checks of causes that take time, which explain a lower result; the clearest first.
 const TOOK: [&str; 9] = [
@@ -108,7 +108,7 @@ pub(super) fn find(
         return Causes { named: limit, ..Causes::default() };
     }
     let windows = figure.windows;
-    let clocks = median_clock(w).zip(median_clock(o));
+    let clocks = middle_clocks(w).zip(middle_clocks(o));
     // The clocks that both measured include what one lost.
     let is_counted = |f: &&Finding| clocks.is_none() || f.check != check_id::CLOCK_DROP;
     let findings = one_sided(w, o, windows).into_iter().filter(is_counted).map(|f| Candidate {
@@ -116,7 +116,7 @@ pub(super) fn find(
         effect: effect::of_finding(f, w, o),
         by_others: checks::is_by_others(&f.check).then(|| f.check.to_string()),
     });
-    let clock = clocks.and_then(|(slow, fast)| clock([name, other], slow, fast));
+    let clock = clocks.and_then(|([_, slow], [fast, _])| clock([name, other], slow, fast));
     let other_cpus = figure.same_machine.then(|| on_other_cpus(worse, better)).flatten();
     let chosen = other_cpus.or_else(|| figure.are_virtual.then(|| BY_HYPERVISOR.to_owned()));
     let placed = placement(worse, better).map(|text| text + chosen.as_deref().unwrap_or_default());
@@ -271,7 +271,9 @@ fn clock([name, other]: [char; 2], slow: f64, fast: f64) -> Option<Candidate> {
     })
 }
 
-fn median_clock(m: &Measurement) -> Option<f64> {
+/// The two middle ones of the clocks of a result's trials: no trial ran between two states.
+fn middle_clocks(m: &Measurement) -> Option<[f64; 2]> {
+    let read = m.trials.iter().filter_map(|t| t.conditions.clock_hz);
     // Values outside this range are no core's clock.
-    median_over(&m.trials, |t| t.conditions.clock_hz).filter(|hz| (1e6..1e11).contains(hz))
+    middle_readings(&read.filter(|hz| (1e6..1e11).contains(hz)).collect::<Vec<_>>())
 }

@@ -4,6 +4,9 @@
 
 use proofmark_model::{Better, Finding, Measurement, ceiling_id, check_id};
 
+use crate::checks::cost::cost_of_cpu_time;
+use crate::checks::shared_device::cost_of_share;
+
 /// Ceilings that someone set, or that are those of a link: a result at one of them would be higher
 /// without it.
 pub(super) const LIMITS: [&str; 5] = [
@@ -15,9 +18,6 @@ pub(super) const LIMITS: [&str; 5] = [
 ];
 /// The bottleneck of a result whose ceiling a quota lowers.
 pub(super) const QUOTA: &str = "CPU quota";
-/// Power of the own share of a device's bytes that is left of the rate, as `shared_device` weighs
-/// them.
-const DEVICE: i32 = 4;
 /// Largest share that can be taken, so that an effect stays finite.
 const MOST_TAKEN: f64 = 0.999;
 
@@ -64,18 +64,19 @@ pub(crate) fn lost(f: &Finding, m: &Measurement) -> Option<Effect> {
             }
             None => of_threads(share(f)?, m),
         },
-        check_id::STEAL | check_id::OTHER_CPU => of_threads(share(f)?, m),
+        check_id::STEAL | check_id::OTHER_CPU => of_threads(cost_of_cpu_time(m) * share(f)?, m),
         check_id::IO_DURING_LOAD => Effect::of_lost(share(f)?),
         check_id::CLOCK_DROP => Effect::of_lost(number(f, "drop")?),
         check_id::SHARED_DEVICE => match number(f, "loss") {
             Some(measured) => Effect::of_lost(measured),
-            None => Effect::bounded(device(f)?),
+            None => Effect::of_lost(cost_of_share(device(f)?)),
         },
         _ => return None,
     })
 }
 
-/// The loss by a share of the CPU time of all threads. A complete problem waits for its slowest
+/// The loss by a part of the time of all threads, which is the CPU time that was taken, times its
+/// cost. A complete problem waits for its slowest
 /// thread, and a time may be that of one thread among others: that one may have lost all of it. A
 /// share of more than one thread's time is of several, of which each lost the average at least; how
 /// much the slowest lost is unknown.
@@ -110,15 +111,13 @@ fn usable_cpus(m: &Measurement) -> f64 {
     usable.map_or(threads, |cpus| cpus.min(threads))
 }
 
-/// The loss by others on a device: by their share of its queue, or by their bytes per byte of its
-/// own.
+/// Others' share of a device: of its queue or its bytes, or by their bytes per byte of the load.
 fn device(f: &Finding) -> Option<f64> {
     let share = number(f, "share")?;
-    let own = match number(f, "share_of_bytes") {
-        Some(of_bytes) => 1.0 - share.max(of_bytes).clamp(0.0, MOST_TAKEN),
-        None => (1.0 + share).recip(),
-    };
-    Some(-f64::from(DEVICE) * own.ln()).filter(|log| log.is_finite())
+    Some(match number(f, "share_of_bytes") {
+        Some(of_bytes) => share.max(of_bytes).min(1.0),
+        None => share / (1.0 + share),
+    })
 }
 
 /// A number in a finding's evidence, 0 or more.

@@ -29,9 +29,12 @@ pub struct QuotaTrial {
     /// Seconds of whole periods from the start of the timed part, over which `own_cpu_s` was
     /// counted; 0 where fewer than one fits.
     pub window_s: f64,
-    /// CPU time of the threads in that window by their own clocks, in CPU-seconds; null where a
-    /// clock could not be read.
+    /// CPU time in that window of the threads that share the work, by their own clocks, in
+    /// CPU-seconds; null where a clock could not be read.
     pub own_cpu_s: Option<f64>,
+    /// CPUs that these threads could use at a time, without those that only load the machine; null
+    /// in files of older versions.
+    pub own_cpus: Option<f64>,
 }
 
 impl QuotaTrial {
@@ -47,6 +50,15 @@ impl QuotaTrial {
             own_cpu_s: None,
             ..self
         }
+    }
+
+    /// Returns the CPU-seconds that the threads that share the work could use in the window.
+    fn could_use_s(&self) -> f64 {
+        self.window_s * self.own_cpus()
+    }
+
+    fn own_cpus(&self) -> f64 {
+        self.own_cpus.unwrap_or(self.cpus)
     }
 
     /// Returns true if a quota limited the threads.
@@ -81,8 +93,7 @@ impl QuotaTrial {
     /// Returns the share of its CPUs that a load in its steady state used, over at least two whole
     /// periods. `None` where that was not seen.
     pub fn share(&self) -> Option<f64> {
-        let could_use_s = self.window_s * self.cpus;
-        let share = self.own_cpu_s? / could_use_s;
+        let share = self.own_cpu_s? / self.could_use_s();
         let is_seen = self.is_steady() && self.whole_periods() >= CpuQuota::MIN_PERIODS;
         (is_seen && share.is_finite() && share >= 0.0).then_some(share.min(1.0))
     }
@@ -122,7 +133,7 @@ pub fn delivered_under_quota(unit: Unit, trials: &[Trial]) -> Option<QuotaDelive
         let measured = |r: &Round| (r.delivered, r.seconds);
         match limited(trial).filter(|q| !q.is_whole() && !q.has_changed()) {
             None => rounds.extend(trial.rounds.iter().map(measured)),
-            Some(quota) => match quota.share() {
+            Some(quota) => match quota.share().filter(|_| is_of_load(&quota, trial)) {
                 Some(share) => {
                     let each = trial.rounds.iter().filter_map(|r| shared(unit, r, share));
                     rounds.extend(each);
@@ -136,6 +147,12 @@ pub fn delivered_under_quota(unit: Unit, trials: &[Trial]) -> Option<QuotaDelive
     (!rounds.is_empty()).then_some(QuotaDelivered { rounds, derived })
 }
 
+/// Returns true if the share of CPU time is known to be that of the threads that do the work: not
+/// in a file of an older version, if others loaded the machine beside them.
+fn is_of_load(quota: &QuotaTrial, trial: &Trial) -> bool {
+    quota.own_cpus.is_some() || trial.loading.is_none()
+}
+
 /// Returns the delivered figure of a round with that share of its CPUs, and its seconds.
 fn shared(unit: Unit, round: &Round, share: f64) -> Option<(f64, f64)> {
     let running = unit.rate(round.typical.or(round.attainable)?);
@@ -146,14 +163,14 @@ fn why_derived(derived: &[QuotaTrial], left_out: usize) -> Option<String> {
     let rounds = |n: usize| counted(n as f64, "round");
     let too_short = |n| format!("{} left out, without the quota's share", rounds(n));
     let Some(first) = derived.first() else { return (left_out > 0).then(|| too_short(left_out)) };
-    let [own_s, had_s] = derived.iter().fold([0.0; 2], |[own, had], q| {
-        [own + q.own_cpu_s.unwrap_or(0.0), had + q.window_s * q.cpus]
-    });
+    let [own_s, had_s] = derived
+        .iter()
+        .fold([0.0; 2], |[own, had], q| [own + q.own_cpu_s.unwrap_or(0.0), had + q.could_use_s()]);
     let words = format!(
         "the rate while it ran x {} of the CPU time of {} ({:.3} CPU-seconds in {} of {} or more): \
          the time did not allow rounds of {} whole periods",
         format_percent(own_s / had_s),
-        counted(first.cpus, "CPU"),
+        counted(first.own_cpus(), "CPU"),
         own_s,
         rounds(derived.len()),
         counted(CpuQuota::MIN_PERIODS, "period"),
@@ -183,6 +200,7 @@ mod tests {
             timed_s: seconds,
             window_s: periods.floor() * 0.1,
             own_cpu_s: Some(0.5 * periods.floor() * 0.1),
+            own_cpus: Some(2.0),
         };
         let typical = Some(40.0);
         let round = Round { seconds, delivered, typical, ..Round::default() };
@@ -234,6 +252,25 @@ mod tests {
             let words = some.derived.unwrap();
             assert!(words.contains("1 round left out, without the quota's share"), "{words}");
         }
+    }
+
+    /// Recorded: half a load of memory beside one thread's latency, under 1.2 CPUs.
+    #[test]
+    fn a_thread_beside_the_load_has_its_share_of_its_own_cpu() {
+        let beside =
+            with(limited(2.0, 24.0), |q| (q.own_cpus, q.own_cpu_s) = (Some(1.0), Some(0.12)));
+        let delivered = delivered_under_quota(Unit::OpPerSecond, std::slice::from_ref(&beside));
+        let delivered = delivered.unwrap();
+        let value = delivered.value(Unit::OpPerSecond).unwrap();
+        assert!((value / (0.6 * 40.0) - 1.0).abs() < 1e-9, "{value}");
+        let words = delivered.derived.unwrap();
+        assert!(words.contains("x 60.0 % of the CPU time of 1 CPU (0.120 CPU-seconds"), "{words}");
+        assert!(beside.quota.unwrap().is_limited(), "by what both threads use");
+        // An older file of it does not show whose time was counted; that of another load does.
+        let older = |m: &Trial| with(m.clone(), |q| q.own_cpus = None);
+        let loading = Some(crate::LoadingThreads::default());
+        assert_eq!(found(&[Trial { loading, ..older(&beside) }]), None);
+        assert_eq!(found(&[older(&limited(2.0, 1.6))]), Some((10.0, true)));
     }
 
     #[test]

@@ -126,6 +126,16 @@ fn an_inheritance_larger_than_the_time_of_all_cpus_is_of_earlier() {
     assert_eq!(ticks_of(&seen), [("cc".to_owned(), 10), ("make".to_owned(), 3)]);
 }
 
+/// Stolen time is in the account of a program, and not in that of the CPUs.
+#[test]
+fn all_programs_used_as_much_as_those_that_were_seen() {
+    let mut seen = Others::new(&RawClock);
+    seen.took.insert("busy".to_owned(), Inheritance { ticks: 1 << 30, bytes: 0 });
+    let (named, all) = seen.finish();
+    let of_named: f64 = named.iter().map(|p| p.of_one_cpu).sum();
+    assert!(of_named > 0.0 && all.is_none_or(|all| all >= 0.999 * of_named), "{all:?} {of_named}");
+}
+
 #[test]
 fn short_children_of_a_real_program_are_counted() {
     let mut shell = std::process::Command::new("sh");

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use proofmark_engine::chain::{Chain, first_after};
-use proofmark_engine::{Configuration, Load, Refusal, Setup, Workload};
+use proofmark_engine::{Configuration, Load, Refusal, Setup, Workload, usable_cpus};
 use proofmark_model::{Params, Property, Role, Unit, WorkloadSpec, ceiling_id};
 
 use super::task;
@@ -36,7 +36,8 @@ impl Workload for Clock {
     }
 
     fn configure(&self, params: &Params) -> Result<Box<dyn Configuration>, Refusal> {
-        let cpus = std::thread::available_parallelism().map_or(1, |n| n.get() as u64);
+        // A quota takes time, not CPUs.
+        let cpus = usable_cpus(None).map_or(1, |cpus| cpus.len() as u64);
         if params.threads() > cpus {
             let reason = "threads that share a CPU cannot measure its clock";
             return Err(Refusal(reason.to_owned()));

@@ -485,6 +485,7 @@ fn under_a_quota_the_timed_part_is_whole_periods_after_the_second_refill() {
     join("the refills", refills);
     let quota = taken.known.quota.unwrap();
     assert_eq!((quota.before.cpus, quota.cpus), (Some(0.25), 1.0), "{quota:?}");
+    assert_eq!(quota.own_cpus, Some(1.0), "{quota:?}");
     assert!(quota.refills_ahead >= 2 && quota.throttled_ahead >= 1, "{quota:?}");
     assert!((quota.window_s / 0.2 - 1.0).abs() < 1e-6 || quota.timed_s > 0.21, "{quota:?}");
     assert!(quota.share().is_some_and(|share| share > 0.0), "{quota:?}");

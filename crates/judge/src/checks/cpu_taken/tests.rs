@@ -198,4 +198,14 @@ fn the_time_taken_is_at_most_all_there_is() {
     let finding = found_on(&host_with_network("loopback"), &OTHER_CPU, busy, &[]).unwrap();
     let share = finding.evidence["share"].as_f64().unwrap();
     assert!((0.9..=1.0).contains(&share), "0.2 CPU-seconds a trial: {share}");
+    // Recorded: one loop ran while the ends counted, and they waited for lost datagrams.
+    let beside = each_network(udp(1, "loopback"), |n| {
+        (n.client.counted_s, n.client.busy_s) = (Some(0.25), Some(0.06 + 0.25));
+    });
+    let waiting = each_network(beside.clone(), |n| n.client.waiting_s = Some(0.4));
+    for (m, most) in [(beside, 0.5), (waiting, 0.88)] {
+        let finding = found_on(&host_with_network("loopback"), &OTHER_CPU, m, &[]).unwrap();
+        let share = finding.evidence["share"].as_f64().unwrap();
+        assert!((share - most).abs() < 1e-9, "{share}");
+    }
 }

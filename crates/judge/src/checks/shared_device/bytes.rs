@@ -2,7 +2,7 @@
 
 use proofmark_model::{Finding, Measurement, Severity, Trial, Unit, format_count, format_quantity};
 
-use super::{CHECK, THRESHOLD, queue};
+use super::{CHECK, THRESHOLD, cost_of_share, queue};
 use crate::Context;
 use crate::checks::loss::Loss;
 use crate::checks::percent;
@@ -21,10 +21,6 @@ const HOUSEKEEPING: f64 = 262_144.0;
 const FEW: f64 = 8.0;
 /// Smallest I/O of others in bytes: a sector of /proc/diskstats.
 const SECTOR: f64 = 512.0;
-/// Exponent of a stream's own share of the bytes that gives its rate: a device does fewer bytes in
-/// all when it serves several. A writer with 7 % of them cost sequential writes 28 %; readers with
-/// 10, 16 and 23 % cost 35, 50 and 61 %.
-const SHARE_EXPONENT: i32 = 4;
 /// Others must have been in one of this many trials.
 const ONE_IN: usize = 3;
 
@@ -113,8 +109,8 @@ pub(super) fn by_bytes(ctx: &Context, m: &Measurement, ways: &[Compared]) -> Opt
                 let others = others(t)?;
                 Some(others / (others + base(t)))
             });
-            let by_share = 1.0 - (1.0 + share.usual).recip().powi(SHARE_EXPONENT);
-            shown.unwrap_or_else(|| Weight::derive(m).change(by_share))
+            let of_all = share.usual / (1.0 + share.usual);
+            shown.unwrap_or_else(|| Weight::derive(m).change(cost_of_share(of_all)))
         }
     };
     let seconds: f64 = m.trials.iter().map(|t| t.seconds).sum();

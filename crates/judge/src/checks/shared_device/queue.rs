@@ -67,20 +67,32 @@ fn requests_seen(m: &Measurement, t: &Trial) -> Option<f64> {
     Some(requests).filter(|r| r.is_finite() && *r >= SPLIT).map(f64::ceil)
 }
 
-/// Others' share of the I/Os in flight during a trial.
+/// Others' share of the device during a trial: of the I/Os in flight, or of the bytes where those
+/// may hide.
 pub(in crate::checks) fn others_in_device(
     ctx: &Context,
     m: &Measurement,
     t: &Trial,
 ) -> Option<f64> {
-    in_flight(ctx, m, t).map(|(others, own)| others / (others + own))
+    let of_queue = in_flight(ctx, m, t).map(|(others, own)| others / (others + own))?;
+    Some(if may_hide(m) { of_queue.max(share_of_bytes(ctx, m, [t])) } else { of_queue })
 }
 
-/// Others' share of all bytes that the devices moved, beyond those that the load may cause; 0 if
-/// the load's bytes have no bound.
-fn share_of_bytes(ctx: &Context, m: &Measurement) -> f64 {
+/// True if others may be in the device without more I/Os in flight: a load with several may have
+/// fewer there, and others fill the rest.
+fn may_hide(m: &Measurement) -> bool {
+    !commits(m) && in_flight_at_most(m) > 1.0
+}
+
+/// Others' share of all bytes that the devices moved in these trials, beyond those that the load may
+/// cause; 0 if the load's bytes have no bound.
+fn share_of_bytes<'a>(
+    ctx: &Context,
+    m: &Measurement,
+    trials: impl IntoIterator<Item = &'a Trial> + Copy,
+) -> f64 {
     let sum = |bytes: &dyn Fn(&Trial, Way) -> f64| -> f64 {
-        m.trials.iter().flat_map(|t| Way::BOTH.map(|way| bytes(t, way))).sum()
+        trials.into_iter().flat_map(|t| Way::BOTH.map(|way| bytes(t, way))).sum()
     };
     let moved = sum(&|t, way| t.device.as_ref().map_or(0.0, |d| way.moved(d)));
     let own =
@@ -94,11 +106,9 @@ pub(super) fn weighed(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let seconds: f64 = m.trials.iter().map(|t| t.seconds).sum();
     let (others, own) = flights.iter().fold((0.0, 0.0), |(a, b), (o, w)| (a + o, b + w));
     let share = others / (others + own);
-    let bytes = share_of_bytes(ctx, m);
+    let bytes = share_of_bytes(ctx, m, &m.trials);
     let in_queue = share > QUEUED;
-    // A load with several I/Os in flight may have fewer in the device, and others fill the rest.
-    let may_hide = !commits(m) && in_flight_at_most(m) > 1.0;
-    let fills = bytes > MOST && (in_queue || may_hide);
+    let fills = bytes > MOST && (in_queue || may_hide(m));
     if flights.len() < m.trials.len() || !share.is_finite() || !(in_queue || fills) {
         return None;
     }
@@ -110,7 +120,7 @@ pub(super) fn weighed(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let cost = match loss {
         Some(loss) => {
             format!(
-                "compared with the trials without them, the figure lost {}",
+                "the trials with them cost the figure {}, compared with those without",
                 percent(loss.value.max(0.0))
             )
         }

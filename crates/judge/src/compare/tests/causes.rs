@@ -129,6 +129,17 @@ fn a_share_of_all_threads_is_at_most_the_time_of_one() {
     expect(whole(1.0), throttled(0.1), Slower, "^no finding explains a difference of that size");
 }
 
+/// Recorded: a loop took 39.7 % of the CPU time from the two ends, which wait for each other.
+#[test]
+fn taken_time_costs_what_the_check_says() {
+    let took = |m, factor, share| suspect(scaled(m, factor), check_id::OTHER_CPU, share);
+    let polled = || round_trips("tcp", "poll");
+    expect(polled(), took(polled(), 0.288, 0.397), Slower, "^in B other_cpu took 40 %$");
+    // The threads of a loop that no other waits for lose the share alone.
+    let small = "^no finding explains a difference of that size; smaller: in B other_cpu";
+    expect(at(1.0), took(at(1.0), 0.288, 0.397), Slower, small);
+}
+
 #[test]
 fn a_cause_explains_no_more_than_its_size() {
     let clocked = |m: Measurement, hz: f64| each_condition(m, |_, c| c.clock_hz = Some(hz));
