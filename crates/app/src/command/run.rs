@@ -99,7 +99,7 @@ fn open_trials(policy: &Policy, ids: &BTreeSet<&str>) -> Option<String> {
     if looks().next().is_none() {
         return Some(each);
     }
-    let all = looks().last().map_or(most, |last| most.min(last.max(least)));
+    let all = looks().next_back().map_or(most, |last| most.min(last.max(least)));
     let mut lines: Vec<String> = Vec::new();
     for ((looks, target), of) in endings.iter().rev() {
         let whose = whose(of, ids);
