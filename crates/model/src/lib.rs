@@ -106,7 +106,9 @@ pub use latency::{Latency, LatencyBucket, PERCENTILE_TRIALS, PercentileIntervals
 pub use limit::{AT_LIMIT, Limit};
 pub use loading::LoadingThreads;
 pub use lock::lock;
-pub use main_results::{Configured, MainResult, MainRow, Pick, PickedValue, answer, best, pick};
+pub use main_results::{
+    Configured, FROM, MainResult, MainRow, Pick, PickedValue, answer, best, pick,
+};
 pub use measurement::{Bottleneck, Measurement, Precision, Verification};
 pub use nearest::did_you_mean;
 pub use network::{
