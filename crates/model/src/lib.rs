@@ -91,7 +91,7 @@ pub use fleet::{
 pub use fleet_report::{
     DifferingFact, FEWEST_NODES, FLEET_REPORT_SCHEMA, FactValue, FleetFigure, FleetGroup,
     FleetLink, FleetNode, FleetReport, FleetStrip, GroupDifference, NodeSlowAt, NodeState,
-    NotJudged, StripOutcome, fleet_report_schema,
+    NotJudged, StripOutcome, SuspectResult, UnfinishedPass, fleet_report_schema,
 };
 pub use fnv::fnv1a;
 pub use history::{HISTORY_SCHEMA, History, PastFigure, PastPoint, PastRun, history_schema};
