@@ -14,7 +14,7 @@ use crate::planned::{NoReference, Planned};
 use crate::profile::Reference;
 use crate::registry::{find, needs, trial_s};
 use crate::request::ToolChoice;
-pub use time::{estimate_again, lengthen, seconds, trim};
+pub use time::{by_importance, estimate_again, lengthen, seconds, trim};
 use time::{ours_s, runs, usual_rate, within};
 
 mod time;
