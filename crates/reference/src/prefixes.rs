@@ -92,9 +92,8 @@ fn by_name(text: &str, prefix: Prefix, kind: Names) -> Option<Vec<Part>> {
 
 /// Returns `task 3` for `3`, `1,3]<stdout`.
 fn task(name: &str) -> String {
-    let number = |part: &&str| part.starts_with(|c: char| c.is_ascii_digit());
-    let digits = name.split(|c: char| !c.is_ascii_digit());
-    format!("task {}", digits.filter(number).next_back().unwrap_or_default())
+    let mut parts = name.split(|c: char| !c.is_ascii_digit());
+    format!("task {}", parts.rfind(|part| !part.is_empty()).unwrap_or_default())
 }
 
 fn indentation(line: &str) -> usize {
