@@ -1,20 +1,19 @@
 //! Tests that a missing result never counts as healthy.
 
 use proofmark_model::{
-    Decision, NodeFinding, NodeState, NodesAgain, Param, Params, Severity, StripOutcome,
-    UnfinishedPass, key,
+    Decision, NodeFinding, NodeState, Param, Params, Severity, StripOutcome, key,
 };
 
 use super::*;
 
 const UNVERIFIED: NodeState = NodeState::Unverified;
 
-fn without(lines: Vec<FleetLine>, gone: impl Fn(&NodeRound) -> bool) -> Vec<FleetLine> {
+pub(super) fn without(lines: Vec<FleetLine>, gone: impl Fn(&NodeRound) -> bool) -> Vec<FleetLine> {
     let keep = |line: &FleetLine| !matches!(line, FleetLine::Round(line) if gone(line));
     lines.into_iter().filter(keep).collect()
 }
 
-fn healthy(nodes: usize) -> Vec<FleetLine> {
+pub(super) fn healthy(nodes: usize) -> Vec<FleetLine> {
     fleet(nodes, |_, _| {})
 }
 
@@ -38,64 +37,6 @@ fn a_node_that_fails() {
     let mut lines = healthy(8);
     lines.push(failure("n1", 3, "lost", false));
     expect(&super::report(lines), "n1", UNVERIFIED, "lost (round 3)");
-}
-
-#[test]
-fn a_fleet_that_was_stopped_is_not_complete() {
-    let slow = |node: usize, line: &mut NodeRound| {
-        if node == 5 {
-            scale(&mut line.figures[0], [0.7; 2]);
-        }
-    };
-    let at = |pass, rounds| Some(UnfinishedPass { pass, rounds, planned: ROUNDS });
-    let (first, both) = (fleet(8, slow), passes(8, &BOTH, slow));
-    let stopped = |lines: &[FleetLine], pass, rounds| {
-        without(lines.to_vec(), |line| line.pass == pass && line.round > rounds)
-    };
-    for (name, lines, unfinished, words) in [
-        ("first pass", stopped(&first, Pass::First, 7), at(Pass::First, 7), "no second pass yet"),
-        ("before the second", first, at(Pass::Again, 0), "no second pass yet"),
-        (
-            "second pass",
-            stopped(&both, Pass::Again, 6),
-            at(Pass::Again, 6),
-            "not confirmed, the second pass is not complete",
-        ),
-    ] {
-        let report = report(lines);
-        assert_eq!(report.unfinished, unfinished, "{name}");
-        expect(&report, "n5", UNVERIFIED, words);
-    }
-    assert_eq!(report(both.clone()).unfinished, None);
-    // A node that was given up lacks its rounds for good.
-    let mut gone = without(both, |line| line.node == "n1" && line.round > 3);
-    gone.push(failure("n1", 4, "lost", true));
-    assert_eq!(report(gone).unfinished, None);
-    let mut level = healthy(8);
-    level.push(FleetLine::NodesAgain(NodesAgain::default()));
-    assert_eq!(report(level).unfinished, None);
-}
-
-#[test]
-fn what_most_rounds_of_a_result_are_suspect_for_is_said() {
-    let doubted = |few: bool| {
-        fleet(4, move |node, line| {
-            if !few || node == 0 {
-                line.figures[1].findings.push(NodeFinding {
-                    check: "in_cache".into(),
-                    severity: Severity::Suspect,
-                    message: "the data may come from the cache".into(),
-                });
-            }
-        })
-    };
-    let all = report(doubted(false));
-    let [suspect] = &all.groups[0].suspect[..] else { panic!("{:?}", all.groups[0].suspect) };
-    assert_eq!(
-        (&*suspect.title, &*suspect.check, suspect.rounds, suspect.of),
-        ("Triad", "in_cache", 32, 32)
-    );
-    assert_eq!(report(doubted(true)).groups[0].suspect, [], "of one node");
 }
 
 #[test]

@@ -12,6 +12,7 @@ mod repaired;
 mod sent;
 mod shared;
 mod uneven;
+mod unfinished;
 
 use proofmark_model::testing::moment;
 use proofmark_model::{
