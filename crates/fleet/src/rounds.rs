@@ -12,7 +12,7 @@ use std::net::SocketAddr;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
 
-use proofmark_model::{FleetLine, FleetPlan, NodeFailure, NodesAgain, Pass};
+use proofmark_model::{FEWEST_NODES, FleetLine, FleetPlan, NodeFailure, NodesAgain, Pass};
 
 use crate::launch::{Event, Launcher};
 use crate::log::{FleetLog, ResumeState, rounds_done};
@@ -175,7 +175,7 @@ impl Coordinator<'_> {
             let again = if pass == Pass::Again { " second pass:" } else { "" };
             let each = self.seconds_since(begun) / f64::from(round - done);
             let mut time = time_left(each * f64::from(rounds - round));
-            if pass == Pass::First {
+            if pass == Pass::First && self.fleet.plan.nodes.len() >= FEWEST_NODES {
                 time += &second_pass(second_pass_s(self.fleet.plan, each, nodes));
             }
             self.print(&format!(

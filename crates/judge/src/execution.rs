@@ -82,7 +82,10 @@ impl Execution {
             rough_others: info.has_server,
             exact_verification: info.exact_verification,
             no_latency: info.no_latency.unwrap_or_else(|| no_latency(m)),
-            no_verification: info.no_verification,
+            no_verification: match ctx.imported {
+                true => "another tool did the work, and proofmark counted none of it",
+                false => info.no_verification,
+            },
         }
     }
 

@@ -8,8 +8,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Better, Decision, FactId, FigureKind, FleetPlan, NodeFact, Params, Reliance, Subsystem, Unit,
-    and_list,
+    Better, Decision, FactId, FigureKind, FleetPlan, NodeFact, Params, Pass, Reliance, Subsystem,
+    Unit, and_list,
 };
 
 /// Version of the report's shape.
@@ -29,6 +29,20 @@ pub struct FleetReport {
     pub groups: Vec<FleetGroup>,
     /// Every node of the plan, worst first.
     pub nodes: Vec<FleetNode>,
+    /// The pass that is not complete: the fleet was stopped, or is still measured. Null if none is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unfinished: Option<UnfinishedPass>,
+}
+
+/// A pass over a fleet that lacks rounds. Later passes have none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct UnfinishedPass {
+    /// The pass.
+    pub pass: Pass,
+    /// Its complete rounds.
+    pub rounds: u32,
+    /// Its planned rounds.
+    pub planned: u32,
 }
 
 /// Nodes of the same kind, which are compared with each other.
@@ -53,6 +67,10 @@ pub struct FleetGroup {
     /// Results that nodes sent, with a value or a reason, and that are not required because most
     /// nodes of the group lack them. Null without any, or if the nodes are not compared.
     pub not_judged: Option<NotJudged>,
+    /// Results that are suspect for one reason in most rounds of the nodes. They are compared with
+    /// each other, but none may be what its name says.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub suspect: Vec<SuspectResult>,
     /// The place of a node's partner in `nodes`, by node and round of pairs; empty without pairs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub partners: Vec<Vec<Option<u32>>>,
@@ -97,6 +115,21 @@ pub struct FleetLink {
     pub confirmed: bool,
     /// The slowdown and its cause, in a sentence.
     pub cause: String,
+}
+
+/// A result that is suspect in most rounds of a group's nodes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SuspectResult {
+    /// Title in reports: `Triad, 2 CPUs`.
+    pub title: String,
+    /// Id of the check.
+    pub check: String,
+    /// Its message in one of the rounds.
+    pub message: String,
+    /// Rounds of nodes that have the finding.
+    pub rounds: u32,
+    /// Rounds of nodes that have the result.
+    pub of: u32,
 }
 
 /// Results that at least one node of a group sent and that are not required.

@@ -94,7 +94,7 @@ pub use fleet::{
 pub use fleet_report::{
     DifferingFact, FEWEST_NODES, FLEET_REPORT_SCHEMA, FactValue, FleetFigure, FleetGroup,
     FleetLink, FleetNode, FleetReport, FleetStrip, GroupDifference, NodeSlowAt, NodeState,
-    NotJudged, StripOutcome, fleet_report_schema,
+    NotJudged, StripOutcome, SuspectResult, UnfinishedPass, fleet_report_schema,
 };
 pub use fnv::fnv1a;
 pub use group::{
@@ -113,7 +113,9 @@ pub use latency::{Latency, LatencyBucket, PERCENTILE_TRIALS, PercentileIntervals
 pub use limit::{AT_LIMIT, Limit};
 pub use loading::LoadingThreads;
 pub use lock::lock;
-pub use main_results::{Configured, MainResult, MainRow, Pick, PickedValue, answer, best, pick};
+pub use main_results::{
+    Configured, FROM, MainResult, MainRow, Pick, PickedValue, answer, best, pick,
+};
 pub use measurement::{Bottleneck, Measurement, Precision, Verification};
 pub use nearest::did_you_mean;
 pub use network::{

@@ -67,6 +67,9 @@ pub struct MainResult<'a> {
 /// Maximum number of results for a first screen with all of them.
 const FEW: usize = 18;
 
+/// The parameter that names the machine of an imported result, where a file has those of several.
+pub const FROM: &str = "from";
+
 impl Run {
     /// Returns the results on the first screen, by subsystem. A run with few results shows all, of
     /// each workload the one that answers for it last. Otherwise it shows the declared rows; a subsystem without rows shows one result per
@@ -118,8 +121,32 @@ impl Run {
         rows
     }
 
-    /// Returns the results of the declared rows in their order, each once.
+    /// Returns the declared rows of each machine whose results are in the run, as many machines as a
+    /// first screen holds.
     fn declared<'a>(&'a self, here: &[&'a Measurement]) -> Vec<MainResult<'a>> {
+        let mut machines: Vec<Option<&str>> = Vec::new();
+        for m in here {
+            let machine = m.params.word(FROM);
+            if machines.len() < FEW && !machines.contains(&machine) {
+                machines.push(machine);
+            }
+        }
+        let of_machine = |machine: &Option<&str>| {
+            let all: Vec<_> =
+                here.iter().copied().filter(|m| m.params.word(FROM) == *machine).collect();
+            self.declared_of_machine(&all)
+        };
+        let mut found: Vec<MainResult> = Vec::new();
+        for rows in machines.iter().map(of_machine) {
+            if found.is_empty() || found.len() + rows.len() <= FEW {
+                found.extend(rows);
+            }
+        }
+        found
+    }
+
+    /// Returns the results of the declared rows in their order, each once.
+    fn declared_of_machine<'a>(&'a self, here: &[&'a Measurement]) -> Vec<MainResult<'a>> {
         let rows = |spec: &'a WorkloadSpec| spec.role.main_rows.iter().map(move |row| (spec, row));
         let mut rows: Vec<_> = self.workloads.values().flat_map(rows).collect();
         rows.sort_by_key(|(_, row)| row.place);

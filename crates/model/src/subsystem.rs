@@ -159,7 +159,7 @@ const NETWORK: SubsystemInfo = SubsystemInfo {
     // Headers too, and packets of all programs.
     exact_verification: false,
     no_latency: Some("no single message was timed"),
-    no_verification: "the receivers reported no counts",
+    no_verification: "no counters of the interfaces report what they took in",
     unproven: ["the output has no count of the receiver: the bytes may not have arrived", MEASURE],
     facts: &[FactScope::Machine, FactScope::Network],
     ..CPU

@@ -48,7 +48,7 @@ pub(crate) fn without_common(text: &str) -> Option<Form> {
             words.filter(|(i, _)| names.contains(i)).map(|(_, word)| word).collect();
         Some((Cow::Owned(words.join(" ")), rest))
     };
-    let parts = by_line(text, named, true);
+    let parts = by_line(text, named, str::to_owned);
     Some(Form { text: without, parts })
 }
 

@@ -1,6 +1,10 @@
 //! The layers around an output: the encoding of its text, the prefixes that other programs put
-//! before each line, and JSON that contains it. Lines keep their numbers, except in strings of JSON.
+//! before each line or block of lines, and JSON that contains it. Lines keep their numbers, except in
+//! strings of JSON.
 
+use proofmark_model::FROM;
+
+use crate::blocks::blocks;
 use crate::containers::without_containers;
 use crate::parts::{Form, Part};
 use crate::prefixes::without_prefixes;
@@ -147,7 +151,9 @@ pub(crate) fn read<'t>(
         let within = |form: Form| run(&form.text).filter(|(_, output)| output.is_ok());
         run(text).or_else(|| forms(text).into_iter().find_map(within))
     };
-    let found = look(whole(text)).or_else(|| {
+    // The outputs of several machines, one below the other, look like runs of one.
+    let of_blocks = blocks(text).and_then(|parts| read_parts(&parts, below));
+    let found = look(of_blocks).or_else(|| look(whole(text))).or_else(|| {
         let once = if text.len() > LARGEST { Vec::new() } else { forms(text) };
         let parts = |form: &Form| read_parts(form.parts.as_ref()?, run);
         // The mixed lines of several outputs may look like one output.
@@ -189,7 +195,7 @@ fn read_parts<'t>(
         };
         if let Some(place) = part.place.as_deref().filter(|_| several) {
             for figure in &mut output.figures {
-                figure.params = std::mem::take(&mut figure.params).with_named("from", place);
+                figure.params = std::mem::take(&mut figure.params).with_named(FROM, place);
             }
         }
         match &mut all {

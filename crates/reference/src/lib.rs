@@ -3,6 +3,7 @@
 //! Each tool has a folder. Its `captured/` contains outputs as the tool printed them, by version;
 //! those named `made-` were written after published ones.
 
+mod blocks;
 #[cfg(test)]
 mod captured;
 mod common;

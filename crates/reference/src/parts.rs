@@ -45,11 +45,12 @@ pub(crate) fn parts(all: impl IntoIterator<Item = (String, String)>) -> Vec<Part
 }
 
 /// Returns the lines of each name, in the order of the names' first lines. `split` returns a line's
-/// name and the rest. `None` for one name, or more than [`PROGRAMS`].
+/// name and the rest; `place` makes a place of a name, empty for none. `None` for one name, or more
+/// than [`PROGRAMS`].
 pub(crate) fn by_line<'a>(
     text: &'a str,
     split: impl Fn(&'a str) -> Option<(Cow<'a, str>, &'a str)>,
-    are_places: bool,
+    place: impl Fn(&str) -> String,
 ) -> Option<Vec<Part>> {
     let mut names: Vec<Cow<'_, str>> = Vec::new();
     for (found, _) in text.lines().filter_map(&split) {
@@ -66,7 +67,7 @@ pub(crate) fn by_line<'a>(
             _ => Cow::Borrowed(""),
         });
         let name = wanted.trim_matches(|c: char| c.is_whitespace() || "[]<>:|".contains(c));
-        (if are_places { name.to_owned() } else { String::new() }, text)
+        (place(name), text)
     };
     (names.len() > 1).then(|| parts(names.iter().map(of)))
 }

@@ -18,11 +18,13 @@ enum Names {
     Program,
     /// The same, with the machine, the container or the run.
     Place,
+    /// The same, with the number of a task. The tasks of a launcher run at once.
+    Task,
 }
 
 /// The kinds of prefixes.
 const PREFIXES: &[(Prefix, Names)] = &[
-    (tag, Names::Program),
+    (tag, Names::Task),
     (pod, Names::Place),
     (bracketed, Names::Nothing),
     (label, Names::Program),
@@ -32,7 +34,7 @@ const PREFIXES: &[(Prefix, Names)] = &[
     (syslog, Names::Nothing),
     (program, Names::Program),
     (column, Names::Place),
-    (rank, Names::Program),
+    (rank, Names::Task),
     (counted, Names::Nothing),
     (host, Names::Place),
     (mail, Names::Nothing),
@@ -81,7 +83,17 @@ fn by_name(text: &str, prefix: Prefix, kind: Names) -> Option<Vec<Part>> {
         let (found, rest) = str::split_at_checked(line, prefix(line)?)?;
         Some((found.trim_end().into(), rest))
     };
-    by_line(text, split, kind == Names::Place)
+    by_line(text, split, |name| match kind {
+        Names::Place => name.to_owned(),
+        Names::Task => task(name),
+        Names::Program | Names::Nothing => String::new(),
+    })
+}
+
+/// Returns `task 3` for `3`, `1,3]<stdout`.
+fn task(name: &str) -> String {
+    let mut parts = name.split(|c: char| !c.is_ascii_digit());
+    format!("task {}", parts.rfind(|part| !part.is_empty()).unwrap_or_default())
 }
 
 fn indentation(line: &str) -> usize {

@@ -1,6 +1,6 @@
 //! Printed numbers with their rounding errors, and the comparison of two accounts in an output.
 
-use proofmark_model::{Trial, Unit, is_quantity};
+use proofmark_model::{Trial, Unit, format_quantity, is_quantity};
 
 use crate::Malformed;
 use crate::text::{number, wrong_if};
@@ -72,7 +72,11 @@ pub(crate) fn took(trial: &Trial, seconds: &str, line: usize) -> Result<(), Malf
     let printed = printed.value;
     Err(Malformed::at(
         line,
-        format!("at its rate it took {follows:e} s, but the output reports {printed:e} s"),
+        format!(
+            "at its rate it took {}, but the output reports {}",
+            format_quantity(follows, Unit::Second),
+            format_quantity(printed, Unit::Second)
+        ),
     ))
 }
 

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use proofmark_model::{
-    Finding, First, Params, Plan, RawMeasurement, RawReference, Severity, Trial, fnv1a,
-    format_seconds,
+    Finding, First, Params, Plan, PlannedReference, RawMeasurement, RawReference, Severity, Trial,
+    fnv1a, format_seconds,
 };
 use proofmark_reference::{Installed, Tool};
 
 use crate::event::Event;
-use crate::planned::{NoReference, PlannedTools};
+use crate::planned::{FurtherPairs, NoReference, PlannedTools};
 use crate::registry::find;
 use crate::tool::{NO_KNOWN_TOOL, ToolRunner, ToolSession, ToolTask, tools_for};
 
@@ -47,6 +47,8 @@ pub struct Pairs<'a> {
     tools: BTreeMap<usize, Vec<Repetition>>,
     /// Reasons why other tools do not run, by the configuration's index.
     missing: BTreeMap<usize, NoReference>,
+    /// Pairs for which the plan has no time.
+    further: Vec<FurtherPairs>,
 }
 
 /// One tool's pairs for one configuration.
@@ -65,6 +67,8 @@ struct Repetition {
     version: Option<String>,
     command: Option<String>,
     stage: Stage,
+    /// True if the plan has no time for all of its pairs.
+    is_further: bool,
 }
 
 /// How far one tool's pairs are.
@@ -101,9 +105,9 @@ impl<'a> Pairs<'a> {
         find: &dyn Fn(&str) -> Option<&'static dyn Tool>,
         runner: &'a dyn ToolRunner,
     ) -> Self {
-        let PlannedTools { installed, missing, most_s, kept_s, .. } = planned;
-        let tools = BTreeMap::new();
-        let mut pairs = Self { runner, most_s, kept_s, spent_s: 0.0, due_s: 0.0, tools, missing };
+        let PlannedTools { installed, missing, most_s, kept_s, further, .. } = planned;
+        let (spent_s, due_s, tools) = (0.0, 0.0, BTreeMap::new());
+        let mut pairs = Self { runner, most_s, kept_s, spent_s, due_s, tools, missing, further };
         for (place, point) in plan.left_out.iter().enumerate() {
             let why = match tools_for(point).is_empty() {
                 true => NO_KNOWN_TOOL,
@@ -122,22 +126,44 @@ impl<'a> Pairs<'a> {
                     pairs.missing.entry(r.point).or_default().refused.push(why);
                     continue;
                 };
-                pairs.tools.entry(r.point).or_default().push(Repetition {
-                    tool,
-                    installed: installed.clone(),
-                    first: orders(r.runs as usize, seed(name, r.point)),
-                    run_s: r.run_s,
-                    last_s: None,
-                    ours: Vec::new(),
-                    theirs: Vec::new(),
-                    params: Params::default(),
-                    version: None,
-                    command: None,
-                    stage: Stage::Open,
-                });
+                pairs.tools.entry(r.point).or_default().push(Repetition::new(tool, installed, r));
             }
         }
         pairs
+    }
+
+    /// Opens the pairs for which the plan has no time, to be taken in the time that remains. Returns
+    /// their places, the most important first.
+    pub(crate) fn open_further(
+        &mut self,
+        find: &dyn Fn(&str) -> Option<&'static dyn Tool>,
+    ) -> Vec<usize> {
+        let mut places = Vec::new();
+        for FurtherPairs { tool, installed, pairs, .. } in std::mem::take(&mut self.further) {
+            let Some(found) = find(&tool) else { continue };
+            let here = self.tools.entry(pairs.point).or_default();
+            let known = here.iter_mut().find(|r| r.tool.id() == tool);
+            let further = Repetition::new(found, &installed, &pairs);
+            match known {
+                // What failed, or has no time for its own pairs, has none for more.
+                Some(r) if r.end().is_some() => continue,
+                Some(r) => {
+                    let taken = r.first.len().min(further.first.len());
+                    r.first.extend(&further.first[taken..]);
+                    (r.stage, r.is_further) = (Stage::Open, true);
+                }
+                None => here.push(Repetition { is_further: true, ..further }),
+            }
+            if !places.contains(&pairs.point) {
+                places.push(pairs.point);
+            }
+        }
+        places
+    }
+
+    /// True if the request or the profile names the tools, which then keep a part of the budget.
+    pub(crate) fn are_named(&self) -> bool {
+        self.kept_s > 0.0
     }
 
     pub(crate) fn runner(&self) -> &'a dyn ToolRunner {
@@ -215,8 +241,14 @@ impl<'a> Pairs<'a> {
     /// Notes that there is no time for another pair of a tool now.
     pub(crate) fn wait(&mut self, place: usize, which: usize) {
         let run_s = self.run_s(place, which);
-        if let Some(r) = self.get_mut(place, which) {
-            r.stage = Stage::Ended(End::NoTime(run_s));
+        match self.get_mut(place, which) {
+            // They were not planned, so none is missing.
+            Some(r) if r.is_further => {
+                r.first.truncate(r.theirs.len());
+                r.stage = Stage::Announced(None);
+            }
+            Some(r) => r.stage = Stage::Ended(End::NoTime(run_s)),
+            None => {}
         }
     }
 
@@ -303,9 +335,17 @@ impl<'a> Pairs<'a> {
         m.references = all.iter().filter_map(|r| r.reference(m)).collect();
         m.findings = all.iter().filter_map(Repetition::finding).collect();
         let none = self.missing.get(&place).cloned().unwrap_or_default();
-        let without = all.iter().filter(|r| r.theirs.is_empty());
-        let without = without.map(|r| (r.tool.id().to_owned(), r.failure()));
-        let each: Vec<_> = none.refused.into_iter().chain(without).collect();
+        // The time limit left these out, as the plan says, unless they ran in the end.
+        let is_without =
+            |r: &&Repetition| r.theirs.is_empty() && (!r.is_further || r.end().is_some());
+        let without = all.iter().filter(is_without);
+        let without: Vec<_> = without.map(|r| (r.tool.id().to_owned(), r.failure())).collect();
+        let is_known = |tool: &str| {
+            let ran = |r: &Repetition| r.tool.id() == tool && !r.theirs.is_empty();
+            all.iter().any(ran) || without.iter().any(|(other, _)| other == tool)
+        };
+        let refused = none.refused.into_iter().filter(|(tool, _)| !is_known(tool));
+        let each: Vec<_> = refused.chain(without.clone()).collect();
         m.missing.clear();
         if m.references.is_empty() {
             let reasons: Vec<_> = each.iter().map(|(tool, why)| format!("{tool}: {why}")).collect();
@@ -344,6 +384,23 @@ fn seed(tool: &str, point: usize) -> u64 {
 }
 
 impl Repetition {
+    fn new(tool: &'static dyn Tool, installed: &Installed, pairs: &PlannedReference) -> Self {
+        Self {
+            tool,
+            installed: installed.clone(),
+            first: orders(pairs.runs as usize, seed(tool.id(), pairs.point)),
+            run_s: pairs.run_s,
+            last_s: None,
+            ours: Vec::new(),
+            theirs: Vec::new(),
+            params: Params::default(),
+            version: None,
+            command: None,
+            stage: Stage::Open,
+            is_further: false,
+        }
+    }
+
     fn failure(&self) -> String {
         match self.end() {
             Some(End::Failed(why)) => why.clone(),

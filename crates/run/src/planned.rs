@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use proofmark_model::{Finding, Plan, Point};
+use proofmark_model::{Finding, Plan, PlannedReference, Point};
 use proofmark_reference::Installed;
 
 /// The plan, and notices for the user.
@@ -43,6 +43,22 @@ pub struct PlannedTools {
     pub kept_s: f64,
     /// True if the request or the profile names tools.
     pub are_named: bool,
+    /// Pairs for which the plan has no time, the most important first. They are taken in the time that
+    /// remains in the end.
+    pub further: Vec<FurtherPairs>,
+}
+
+/// Pairs of a tool and a configuration that a time limit left out or made fewer.
+#[derive(Debug, Clone)]
+pub struct FurtherPairs {
+    /// Name of the tool.
+    pub tool: String,
+    /// The tool as found here.
+    pub installed: Installed,
+    /// All its pairs, those of the plan included.
+    pub pairs: PlannedReference,
+    /// True if the plan has none of them.
+    pub left_out: bool,
 }
 
 /// Reasons why tools do not run for a configuration.

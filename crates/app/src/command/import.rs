@@ -32,7 +32,7 @@ pub const FINDINGS: &[(&str, &str, &str)] = &[
         "The results come from another tool's output. proofmark applied the checks and ceilings that \
          need nothing else; the state of the machine during the test is unknown. A result is suspect if \
          nothing in the output proves the work: no residual or validation, no count of a receiver or a \
-         device. If the output has no time, the file's time is used. With --here a number of threads or \
+         device. If the output has no start with a time zone, the file's time is used. With --here a number of threads or \
          an instruction set that the output does not report is taken as the maximum of this machine.",
     ),
     (
@@ -74,9 +74,8 @@ pub fn run(args: &ImportArgs) -> Result<Outcome> {
     for lost in read.without_figure.iter().chain(&other) {
         say(&format!("proofmark: warning: {name}: {lost}"));
     }
-    let started = read.started.unwrap_or_else(|| written(&args.file));
     let label = args.results.label.clone();
-    let mut raw = RawRun { label, ..run_of(by, read, started, args.here) };
+    let mut raw = RawRun { label, ..run_of(by, read, &args.file, args.here) };
     if let Some(what) = other {
         let advice = "import that part separately, as its tool's machine-readable output";
         raw.findings.push(Finding::new(IMPORTED, Severity::Note, what, advice));
@@ -131,16 +130,29 @@ fn other_output(named: &dyn Tool, text: &str) -> Option<String> {
     }
 }
 
-/// Returns when a file was written, for outputs without a time.
-fn written(file: &Path) -> Timestamp {
-    let modified = std::fs::metadata(file).and_then(|m| m.modified()).ok();
-    let since = modified.and_then(|at| at.duration_since(SystemTime::UNIX_EPOCH).ok());
-    let millis = since.and_then(|s| i64::try_from(s.as_millis()).ok());
-    millis.and_then(Timestamp::from_millis).unwrap_or_else(Timestamp::now)
+/// Returns when a file was written.
+fn written(file: &Path) -> Option<Timestamp> {
+    let modified = std::fs::metadata(file).and_then(|m| m.modified()).ok()?;
+    let since = modified.duration_since(SystemTime::UNIX_EPOCH).ok()?;
+    Timestamp::from_millis(i64::try_from(since.as_millis()).ok()?)
 }
 
-/// Makes a run of the figures.
-fn run_of(by: &dyn Tool, read: Figures, started: Timestamp, here: bool) -> RawRun {
+/// Returns the start of the test, and what stands for it if the output has none with a time zone.
+fn started(read: &Figures, file: &Path) -> (Timestamp, &'static str) {
+    match (read.started, written(file)) {
+        (Some(started), _) => (started, ""),
+        (None, Some(written)) => {
+            (written, "; it has no start with a time zone: the file's time is used")
+        }
+        (None, None) => {
+            (Timestamp::now(), "; it has no start with a time zone: the time of the import is used")
+        }
+    }
+}
+
+/// Makes a run of the figures of a file.
+fn run_of(by: &dyn Tool, read: Figures, file: &Path, here: bool) -> RawRun {
+    let (started, no_start) = started(&read, file);
     let host = if here {
         look(None)
     } else {
@@ -167,7 +179,7 @@ fn run_of(by: &dyn Tool, read: Figures, started: Timestamp, here: bool) -> RawRu
     let findings = vec![Finding::new(
         IMPORTED,
         Severity::Note,
-        format!("{imported} measured this; only its output was checked"),
+        format!("{imported} measured this; only its output was checked{no_start}"),
         "measure with proofmark for a verification, the conditions and an interval",
     )];
     let begun = begin(host, plan, findings, tool(), started);

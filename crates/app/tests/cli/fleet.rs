@@ -137,6 +137,11 @@ fn a_dry_run_has_the_time_and_one_command_and_with_all_every_command() {
     let whole = dir.run(&[&run[..], &["--all"]].concat()).with(0).stdout;
     assert!((1..=6).all(|node| whole.contains(&format!(" n{node} "))), "{whole}");
     assert_eq!(commands(&whole), 6 * commands(&brief), "{whole}");
+    let few = dir.run(&["fleet", "run", "--ssh", "n[1-3]", "--dry-run"]).with(0).stdout;
+    assert!(
+        few.contains("fewer than 4 nodes are not compared, so there is no second pass\n"),
+        "{few}"
+    );
 }
 
 #[test]

@@ -34,6 +34,24 @@ fn tool_of(file: &Path) -> &'static str {
 }
 
 #[test]
+fn the_outputs_of_two_machines_are_shown_side_by_side() {
+    let is_stream = |file: &Path| tool_of(file) == "stream";
+    let file = captured().into_iter().find(|file| is_stream(file)).unwrap();
+    let text = fs::read_to_string(file).unwrap();
+    let folder = Folder::new();
+    let of = |name: &str| -> String { text.lines().map(|l| format!("{name}: {l}\n")).collect() };
+    folder.file("nodes.txt", &(of("n1") + &of("n2")));
+    folder.run(&["import", "nodes.txt", "--out", "out"]);
+    let short = folder.run(&["report", "out"]).stdout;
+    assert!(short.contains(", n1") && short.contains(", n2"), "{short}");
+    assert!(short.contains("Left out: ") && short.contains(" results, "), "{short}");
+    let whole = folder.run(&["report", "out", "--all"]).stdout;
+    assert!(!whole.contains("STREAM listing"), "of proofmark's passes alone: {whole}");
+    let json = folder.run(&["report", "out", "--format", "json"]).stdout;
+    assert!(json.contains("it has no start with a time zone: the file's time is used"), "{json}");
+}
+
+#[test]
 fn an_output_of_each_tool_becomes_a_run_of_it() {
     let all: Vec<_> = captured().into_iter().map(|file| (tool_of(&file), file)).collect();
     // The tool reported an error instead of a figure.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::slice;
 use std::time::{Duration, Instant};
 
-use proofmark_model::{FEWEST_NODES, Pass};
+use proofmark_model::{FEWEST_NODES, Pass, counted};
 
 use super::answers::NOT_ASKED;
 use super::{Coordinator, NodeEvent, RoundId, Unfinished};
@@ -52,6 +52,12 @@ impl Coordinator<'_> {
     /// Warns the user if too few nodes have or may get results to compare any of them.
     pub(super) fn warn_of_too_few(&self) {
         let (nodes, known) = (&self.fleet.plan.nodes, self.fleet.known);
+        if nodes.len() < FEWEST_NODES {
+            let count = counted(nodes.len() as u64, "node");
+            self.print(&format!(
+                "{count}: measured, not compared with each other; comparing needs {FEWEST_NODES}"
+            ));
+        }
         let has_part = |node: &&String| !self.gone.contains(*node) || known.has_result(node);
         let left = nodes.iter().filter(has_part).count();
         if nodes.len() >= FEWEST_NODES && (1..FEWEST_NODES).contains(&left) {

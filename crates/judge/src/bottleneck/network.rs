@@ -4,8 +4,8 @@
 //! at most window / round trip.
 
 use proofmark_model::{
-    Bottleneck, End, Key, Measurement, NetworkTraffic, Unit, format_percent, format_quantity, key,
-    word,
+    Bottleneck, End, Key, Measurement, NetworkTraffic, Unit, and_list, format_percent,
+    format_quantity, key, word,
 };
 
 use crate::Context;
@@ -56,12 +56,42 @@ pub(crate) fn name(ctx: &Context, m: &Measurement) -> Result<Bottleneck, String>
         Some((gain, how)) if gain > GAINED => {
             Ok(Bottleneck::new("streams", format!("{how} reach {gain:.2} times the rate")))
         }
-        _ => Err(
-            "no CPU was saturated, no window was full and nothing was lost; no other result of \
-             this run has more streams"
-                .to_owned(),
-        ),
+        more => Err(unnamed(m, more)),
     }
+}
+
+/// The reason why a stream has no bottleneck: what the counts rule out, what they do not show, and
+/// how more streams do.
+fn unnamed(m: &Measurement, more: Option<(f64, String)>) -> String {
+    let tcp = datagrams(m) != Some(true);
+    let lost = if tcp { resent(m) } else { m.datagrams().map(|all| all.lost() as f64) };
+    let none_lost = lost.map(|lost| if lost > 0.0 { "" } else { "nothing was lost" });
+    let windows = m.traffics().any(|(_, n)| windows(n).is_some());
+    let accounts = [
+        (cpus_known(m).then_some("no CPU was saturated"), "the load of the CPUs"),
+        (if tcp { windows.then_some("no window was full") } else { Some("") }, "the windows"),
+        (none_lost, "the losses"),
+    ];
+    let ruled_out = accounts.iter().filter_map(|(fact, _)| fact.filter(|fact| !fact.is_empty()));
+    let unknown = accounts.iter().filter(|(fact, _)| fact.is_none()).map(|(_, what)| what);
+    let unknown = Some(and_list(unknown)).filter(|all| !all.is_empty());
+    let streams = more.map_or_else(
+        || "no other result of this run has more streams".to_owned(),
+        |(gain, how)| {
+            format!("{how} reach {gain:.2} times the rate, too little to name a bottleneck")
+        },
+    );
+    let parts = [
+        Some(and_list(ruled_out)).filter(|all| !all.is_empty()),
+        unknown.map(|all| format!("not known: {all}")),
+        Some(streams),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
+}
+
+/// Returns true if the counts show how busy a CPU was.
+fn cpus_known(m: &Measurement) -> bool {
+    End::BOTH.into_iter().any(|end| own_share(m, end).or(system_share(m, end)).is_some())
 }
 
 /// The sum of a figure over all trials that report it.
@@ -167,8 +197,17 @@ fn by_waking(ctx: &Context, m: &Measurement) -> Result<Bottleneck, String> {
     }
 }
 
-/// Names packet loss, if segments were lost so that congestion control slowed the sender.
+/// The segments that all trials sent again; `None` if no trial reports them.
+fn resent(m: &Measurement) -> Option<f64> {
+    m.trials.iter().filter_map(|t| retransmitted(m, t)).reduce(|sum, more| sum + more)
+}
+
+/// Names packet loss, if segments were lost so that congestion control slowed the sender. A
+/// saturated CPU loses segments too, so its load must be known.
 fn by_losses(m: &Measurement) -> Option<Bottleneck> {
+    if !cpus_known(m) {
+        return None;
+    }
     let sent = m.trials.iter().filter_map(|t| Some((retransmitted(m, t)?, segments(m, t)?)));
     let share = ratio_of_sums(sent.map(Some)).filter(|share| *share > RESENT)?;
     let evidence = format!("{:.2} % of the TCP segments were retransmitted", share * 100.0);
@@ -287,7 +326,23 @@ mod tests {
 
     #[test]
     fn alone_and_idle_no_bottleneck_is_named() {
-        expect(tcp(1, "loopback"), &[], "^none$ ... no CPU was saturated");
+        let ruled_out =
+            "^none$ ... no CPU was saturated, no window was full and nothing was lost; no";
+        expect(tcp(1, "loopback"), &[], ruled_out);
+        let little = with_values(tcp(2, "loopback"), &around(23e9));
+        expect(tcp(1, "loopback"), &[little], "^none$ ... 2 streams reach 1.15 times the rate");
+        // As a tool reports it.
+        let of_tool = |again| {
+            each_network(tcp(1, "peer"), |n| {
+                n.streams.clear();
+                (n.client.cpus, n.server.cpus) = (None, None);
+                n.client.retransmits = Some(again);
+                n.server.retransmits = None;
+            })
+        };
+        let unknown = "^none$ ... not known: the load of the CPUs and the windows; no other result";
+        expect(of_tool(500), &[], unknown);
+        expect(of_tool(0), &[], "^none$ ... nothing was lost; not known: the load");
         let disturbed = suspected(tcp(4, "peer"), "trend");
         expect(tcp(1, "peer"), &[disturbed], "^none$");
         // Near a ceiling it is the resource of the ceiling.

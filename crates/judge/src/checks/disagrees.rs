@@ -8,11 +8,12 @@ mod library;
 #[cfg(test)]
 mod tests;
 
-use proofmark_model::{Finding, Measurement, Reference, format_factor, median};
+use proofmark_model::{Finding, Measurement, Reference, format_factor, format_quantity, median};
 
 use super::{Check, Class, Examine};
 use crate::Context;
 use crate::references::{as_measurement, paired};
+use crate::width::width;
 use causes::{CAUSES, Cause, Compared, Explanation, Extent};
 
 /// Smallest difference that is reported. A policy's target is 0.5 to 5 % for each result. Two programs
@@ -86,6 +87,25 @@ fn unexplained(r: &Reference) -> String {
     format!("no recorded fact explains it{counts}")
 }
 
+/// Names the side whose runs differ so much that the result is known only roughly: its median may be
+/// that of either of two states.
+fn uneven(m: &Measurement, r: &Reference) -> String {
+    let range = |values: &[f64]| {
+        let (least, most) =
+            (values.iter().copied().reduce(f64::min)?, values.iter().copied().reduce(f64::max)?);
+        let is_wide = width(median(values)?, [least, most]) > m.subsystem.info().coarse_from();
+        is_wide.then(|| [least, most].map(|value| format_quantity(value, m.unit)))
+    };
+    let sides = [
+        ("proofmark's trials", r.paired_values()),
+        (&*format!("{}'s runs", r.tool), r.trials.clone()),
+    ];
+    let words = |(who, values): (&str, Vec<f64>)| {
+        range(&values).map(|[least, most]| format!("; {who} differ, from {least} to {most}"))
+    };
+    sides.into_iter().filter_map(words).collect()
+}
+
 /// The ratio in words: `proofmark's result is 1.34 times that of stream (1.32 to 1.36)`.
 fn amount(r: &Reference, ratio: f64) -> String {
     let interval = r.ratio.ci95.filter(|ends| ends.iter().all(|v| v.is_finite()));
@@ -106,7 +126,8 @@ pub(super) static CHECK: Check = Check {
          names recorded causes: the page cache; data that fits into the cache; bytes moved but not \
          counted (write-allocate); a tool built without optimisation; socket buffers; other \
          parameters; a library's kernels for another core; what disturbed the slower side of the \
-         pairs; much shorter or longer trials. Run both \
+         pairs; much shorter or longer trials. It gives the range of a side whose runs differ \
+         much. Run both \
          the same way, or compare what each counts.",
     examine: Examine::Ours(examine),
 };
@@ -124,7 +145,8 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
         }
         let ids: Vec<&str> = found.iter().map(|(cause, _)| cause.id).collect();
         let why = if found.is_empty() { unexplained(r) } else { join_explanations(found) };
-        parts.push(format!("{}: {why}", amount(r, ratio)));
+        let uneven = uneven(m, r);
+        parts.push(format!("{}: {why}{uneven}", amount(r, ratio)));
         let ids = if ids.is_empty() { "none".to_owned() } else { ids.join(", ") };
         finding = finding.with(&format!("{}: ratio", r.tool), ratio);
         finding = finding.with(&format!("{}: causes", r.tool), ids);

@@ -83,7 +83,7 @@ impl Data {
                 _ => format!("is smaller than any current last-level cache ({})", mib(at_least)),
             };
             let cause = if self.array <= at_least {
-                format!("{} of data {what}", mib(self.array))
+                format!("{} {what}", self.amount())
             } else {
                 let short = distances.iter().filter(|d| **d <= at_least).count();
                 format!("{}. That {what}", self.came_again(ctx, m, (distance, short)))
@@ -97,19 +97,21 @@ impl Data {
             if distance >= enough {
                 return self.allowed(ctx, m, recorded);
             }
+            let several = seen.is_none() && self.all != self.array;
             let (share, cause) = match seen {
                 Some(distance) => {
                     let short = distances.iter().filter(|d| **d < enough).count();
                     let came = self.came_again(ctx, m, (distance, short));
                     (cache_share(ctx.host, distance), format!("{came}. That"))
                 }
-                None => (cache_share(ctx.host, self.all), format!("{} of data", mib(self.array))),
+                None => (cache_share(ctx.host, self.all), self.amount()),
             };
             let message = format!(
-                "{cause} is less than {times} times the {} of last-level cache: up to {} of the data may \
-                 come from the cache",
+                "{cause} is less than {times} times the {} of last-level cache: up to {} of {} may come \
+                 from the cache",
                 mib(cache),
-                percent(share)
+                percent(share),
+                if several { "all arrays" } else { "the data" }
             );
             self.report(ctx, m, (Severity::Suspect, distance), message).with("cache_share", share)
         } else {
@@ -123,6 +125,12 @@ impl Data {
             Some(bytes) => finding.with(name, bytes),
             None => finding,
         }))
+    }
+
+    /// The size that the rule is about.
+    fn amount(self) -> String {
+        let what = if self.all == self.array { "of data" } else { "in the largest array" };
+        format!("{} {what}", mib(self.array))
     }
 
     /// Describes in how many trials a line came again too soon, and why.

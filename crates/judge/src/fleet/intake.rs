@@ -33,7 +33,7 @@ pub(super) fn collect(lines: impl IntoIterator<Item = FleetLine>) -> Result<Line
             (FleetLine::RoundRobin(round_robin), Some(intake)) => intake.round_robin(round_robin),
             (FleetLine::MeasureAgain(again), Some(intake)) => intake.forget(&again),
             (FleetLine::NodesAgain(again), Some(intake)) => intake.second_pass(&again.nodes),
-            (FleetLine::PairsAgain(_), Some(_)) => {}
+            (FleetLine::PairsAgain(_), Some(intake)) => intake.lines.pairs_decided = true,
             (_, None) => return Err("the first line is not the plan".to_owned()),
         }
     }
@@ -115,6 +115,8 @@ impl Intake {
                 figures: Vec::new(),
                 pairs_again: BTreeMap::new(),
                 boots: BTreeMap::new(),
+                nodes_again: None,
+                pairs_decided: false,
                 round_robin: None,
             },
             nodes,
@@ -149,6 +151,7 @@ impl Intake {
         }
         let forgotten = |ends: &[usize]| all_pairs || ends.iter().any(|end| places.contains(end));
         lines.pairs_again.clear();
+        (lines.nodes_again, lines.pairs_decided) = (None, false);
         lines.boots.values_mut().for_each(|nodes| nodes.retain(|place| !places.contains(place)));
         for node in &mut lines.nodes {
             let (place, name) = (node.place, std::mem::take(&mut node.name));
@@ -172,6 +175,7 @@ impl Intake {
 
     /// Forgets the second pass of nodes that are not in it any more.
     fn second_pass(&mut self, names: &[String]) {
+        self.lines.nodes_again = Some(names.iter().cloned().collect());
         let left = self.lines.nodes.iter_mut().filter(|node| !node.again.is_empty());
         left.filter(|node| !names.contains(&node.name)).for_each(|node| node.again.clear());
     }

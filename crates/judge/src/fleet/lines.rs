@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use proofmark_model::{
     Better, FLEET_ROUNDS, FigureKind, FleetPlan, NodeFact, NodeLimits, Params, Pass, Reliance,
-    RoundRobin, Severity, Subsystem, TimeAccount, Timestamp, Unit,
+    RoundRobin, Severity, Subsystem, TimeAccount, Timestamp, UnfinishedPass, Unit,
 };
 
 /// The lines of a fleet.
@@ -19,6 +19,10 @@ pub(super) struct Lines {
     pub(super) pairs_again: BTreeMap<(usize, [usize; 2]), Arc<UsableRound>>,
     /// The nodes of each boot id.
     pub(super) boots: BTreeMap<Arc<str>, BTreeSet<usize>>,
+    /// The nodes of the second pass; `None` if it was not decided.
+    pub(super) nodes_again: Option<BTreeSet<String>>,
+    /// True if the pairs of the second pass were decided.
+    pub(super) pairs_decided: bool,
     /// The planned pairs of the network; `None` if it was not begun.
     pub(super) round_robin: Option<RoundRobin>,
 }
@@ -30,6 +34,25 @@ impl Lines {
         let all = self.boots.get(self.nodes[place].boot_id.as_ref()?)?;
         let other = all.iter().find(|node| **node != place && self.plan.testbed.is_none())?;
         Some(&self.nodes[*other].name)
+    }
+
+    /// The pass over nodes that lacks rounds of some that were not given up; `None` if there is none.
+    pub(super) fn unfinished(&self) -> Option<UnfinishedPass> {
+        let planned = self.plan.rounds;
+        let complete =
+            |pass: Pass, node: &Node| node.outcomes(pass).iter().flatten().count() as u32;
+        let unfinished = |pass: Pass, rounds: Option<u32>| {
+            let rounds = rounds.filter(|rounds| *rounds < planned)?;
+            Some(UnfinishedPass { pass, rounds, planned })
+        };
+        let here = || self.nodes.iter().filter(|node| !node.gone());
+        match &self.nodes_again {
+            None => unfinished(Pass::First, here().map(|node| complete(Pass::First, node)).min()),
+            Some(names) => {
+                let again = here().filter(|node| names.contains(&node.name));
+                unfinished(Pass::Again, again.map(|node| complete(Pass::Again, node)).min())
+            }
+        }
     }
 
     /// Number of rounds of the pass in which a figure is measured first.

@@ -26,13 +26,16 @@ pub mod rule;
 mod second_pass;
 mod second_pass_pairs;
 mod strips;
+mod suspect;
 #[cfg(test)]
 mod tests;
 mod words;
 
 use std::borrow::Cow;
 
-use proofmark_model::{FLEET_REPORT_SCHEMA, FigureKind, FleetGroup, FleetLine, FleetReport};
+use proofmark_model::{
+    FLEET_REPORT_SCHEMA, FigureKind, FleetGroup, FleetLine, FleetReport, Pass, UnfinishedPass,
+};
 
 use groups::Group;
 use lines::Lines;
@@ -66,6 +69,7 @@ pub fn fleet_report(lines: impl IntoIterator<Item = FleetLine>) -> Result<FleetR
         schema: Cow::Borrowed(FLEET_REPORT_SCHEMA),
         nodes,
         groups: fleet.report_groups(),
+        unfinished: fleet.unfinished(),
         plan: fleet.lines.plan,
     })
 }
@@ -86,6 +90,17 @@ impl Fleet {
         Ok(Self { lines, groups, judged })
     }
 
+    /// The pass that is not complete, or the second one if a node that looks slow awaits it.
+    fn unfinished(&self) -> Option<UnfinishedPass> {
+        let figures = self.judged.iter().flat_map(|judged| &judged.figures);
+        let own = figures.filter(|figure| !figure.subsystem.info().has_server);
+        let slow = || own.flat_map(|figure| &figure.strips).any(|strip| strip.outcome.is_slow());
+        let awaited =
+            UnfinishedPass { pass: Pass::Again, rounds: 0, planned: self.lines.plan.rounds };
+        let undecided = self.lines.nodes_again.is_none();
+        self.lines.unfinished().or_else(|| (undecided && slow()).then_some(awaited))
+    }
+
     fn report_groups(&self) -> Vec<FleetGroup> {
         let largest = self.groups.first();
         let report = |(group, judged): (&Group, &Judged)| FleetGroup {
@@ -97,6 +112,7 @@ impl Fleet {
             comparable: group.comparable(),
             figures: judged.figures.clone(),
             not_judged: judged.not_judged.clone(),
+            suspect: suspect::results(&self.lines, group, judged),
             partners: pairs::partners(&self.lines, group),
             links: links::report(&self.lines, group, judged),
         };

@@ -268,6 +268,23 @@ pub(super) fn unconfirmed(
     // A limit that all nodes share, such as power or a switch, does not show with few nodes.
     let level = ": slow only while all nodes ran, not with a few: a limit that they share (power, a switch), \
                  or chance; measure again";
-    let open = ": not confirmed, the second pass has too few usable rounds";
+    let of_network = |slow: &&NodeSlowAt| judged.figures[slow.figure].subsystem.info().has_server;
+    let open =
+        not_confirmed(&fleet.lines, &node.name, by_enough[0].first().is_some_and(of_network));
     words(&by_enough[0], open).into_iter().chain(words(&by_enough[1], level)).collect()
+}
+
+/// Why the second pass, of pairs or of nodes, does not confirm that a node is slow.
+fn not_confirmed(lines: &Lines, node: &str, of_pairs: bool) -> &'static str {
+    let too_few = ": not confirmed, the second pass has too few usable rounds";
+    match &lines.nodes_again {
+        _ if of_pairs && lines.pairs_decided => too_few,
+        None => ": not confirmed, there is no second pass yet",
+        Some(_) if of_pairs => ": not confirmed, there is no second pass over pairs yet",
+        Some(names) if !names.contains(node) => ": not confirmed, it was not in the second pass",
+        Some(_) if lines.unfinished().is_some() => {
+            ": not confirmed, the second pass is not complete"
+        }
+        Some(_) => too_few,
+    }
 }

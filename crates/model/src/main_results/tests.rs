@@ -46,6 +46,28 @@ fn rows(run: &Run) -> Vec<(String, u64, String, u64)> {
     run.main_results().iter().flat_map(|(_, rows)| rows.iter().map(of)).collect()
 }
 
+#[test]
+fn each_machine_of_an_import_has_its_rows() {
+    let of = |nodes: u64| {
+        let mut all = Vec::new();
+        let mut run = measured(&sweep());
+        for node in 0..nodes {
+            let name = format!("n{node}");
+            all.extend(run.measurements.iter().cloned().map(|mut m| {
+                m.params = m.params.with_named(FROM, name.as_str());
+                m
+            }));
+        }
+        run.measurements = all;
+        let main = run.main_results();
+        let rows = main.iter().flat_map(|(_, rows)| rows);
+        let from = rows.map(|row| row.measurement.params.word(FROM).unwrap().to_owned());
+        from.collect::<Vec<_>>()
+    };
+    assert_eq!(of(2), ["n0", "n0", "n1", "n1"]);
+    assert_eq!(of(40).len(), FEW, "a first screen");
+}
+
 /// More results than a first screen with all of them holds.
 fn sweep() -> Vec<(u64, &'static str, u64)> {
     let blocks = [4096, 8192, 65536];

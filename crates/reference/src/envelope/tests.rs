@@ -125,12 +125,15 @@ fn the_lines_of_each_program_are_an_output() {
         output.unwrap().figures.iter().map(|f| f.trials.len()).collect()
     };
     let alone = trials(HPL);
-    for names in [["0: ", "1: "], ["run 1: ", "run 2: "], ["[1,0]<stdout>:", "[1,1]<stdout>:"]] {
-        let twice: Vec<usize> = alone.iter().map(|n| 2 * n).collect();
-        assert_eq!(trials(&mixed(names)), twice, "{names:?}");
-    }
-    // The results of two machines are no repetitions.
-    for names in [["node1 | ", "node2 | "], ["[pod/a/main] ", "[pod/b/main] "]] {
+    let twice: Vec<usize> = alone.iter().map(|n| 2 * n).collect();
+    assert_eq!(trials(&mixed(["run 1: ", "run 2: "])), twice);
+    // The results of two machines, or of two tasks at once, are no repetitions.
+    for names in [
+        ["node1 | ", "node2 | "],
+        ["[pod/a/main] ", "[pod/b/main] "],
+        ["0: ", "1: "],
+        ["[1,0]<stdout>:", "[1,1]<stdout>:"],
+    ] {
         assert_eq!(trials(&mixed(names)), [&*alone, &*alone].concat(), "{names:?}");
     }
     let (_, output) = read_by_any(&mixed(["node1: ", "node2: "])).unwrap();
@@ -267,6 +270,24 @@ fn prefixes_with_other_digits_are_other_machines() {
 }
 
 #[test]
+fn tasks_and_blocks_of_machines_are_no_repetitions() {
+    let before = |prefix: &str| -> String {
+        STREAM.lines().map(|line| format!("{prefix}{line}\n")).collect()
+    };
+    for (a, b) in [(" 8: ", "10: "), ("[1,8]<stdout>:", "[1,10]<stdout>: ")] {
+        let text = before(a) + &before(b);
+        assert_eq!(places(&text), at(&["task 8", "task 10"], 1), "{a}");
+    }
+    let block = |name: &str| format!("----------------\n{name}\n----------------\n{STREAM}");
+    assert_eq!(places(&(block("n1") + &block("n2"))), at(&["n1", "n2"], 1));
+    assert_eq!(places(&(block("n1") + &block("n1"))), at(&[""], 2), "one machine");
+    assert_eq!(places(&(block("run1") + &block("run2"))), at(&[""], 2));
+    // A machine whose output is cut does not leave the others' to be taken for all.
+    let cut = block("n2").replace("Solution Validates", "");
+    assert!(read_by_any(&(block("n1") + &cut)).is_none_or(|(_, output)| output.is_err()));
+}
+
+#[test]
 fn work_grows_with_the_text_alone() {
     let timed = |what: &str, text: String| {
         let began = std::time::Instant::now();
@@ -283,6 +304,8 @@ fn work_grows_with_the_text_alone() {
     let keys: String = (0..20_000).map(|n| format!("\"{long}{n}\":\"a\\nb\",\n")).collect();
     timed("strings", format!("{{{keys}\"a\":0}}"));
     timed("braces", mib("{\"a\":"));
+    let nodes: String = (0..20_000).map(|n| format!("---- n{n} ----\nx\n")).collect();
+    timed("blocks", nodes);
     let names = "\"filename\":\"/dev/sd\",".repeat(100_000);
     timed(
         "filenames",

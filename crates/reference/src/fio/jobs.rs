@@ -105,7 +105,7 @@ impl Work<'_> {
                     .as_ref()
                     .and_then(|a| self.not_by_the_device(direction, evidence, a, times));
                 figure.findings.extend(found);
-                figure.lack = Some(lack(evidence, asked.as_ref()));
+                figure.lack = Some(lack(evidence, self.options, asked.as_ref()));
             }
             figures.push(figure);
         }
@@ -190,7 +190,7 @@ impl Work<'_> {
         Some(Requests {
             file,
             seconds,
-            ramp_s: ramp_ms(options)? / 1e3,
+            ramp_s: ramp_ms(options).map(|ms| ms / 1e3),
             blocks: [block(options, Direction::Read), block(options, Direction::Write)],
         })
     }

@@ -198,14 +198,17 @@ fn each_size(options: JobOptions<'_>) -> Option<u64> {
 }
 
 /// Returns the milliseconds of untimed work before the measurement; `None` if they are not known.
+/// fio (3.33) reads a fraction as the whole number of seconds before its point: `0.5` is no ramp.
 pub(super) fn ramp_ms(options: JobOptions<'_>) -> Option<f64> {
     let Some(text) = options.get("ramp_time") else { return Some(0.0) };
     let text = text.trim();
-    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let each = match text.strip_prefix(digits)? {
+    let unit = text.trim_start_matches(|c: char| c.is_ascii_digit());
+    let digits = text.strip_suffix(unit)?;
+    let each = match unit {
         "us" => 1e-3,
         "ms" => 1.0,
         "" | "s" => 1e3,
+        fraction if fraction.starts_with('.') => 1e3,
         "m" => 60e3,
         "h" => 3600e3,
         _ => return None,
@@ -350,6 +353,9 @@ mod tests {
             ("fsync=often", flushed_after, Some(0)),
             ("ramp_time=2", ramp, Some(2000)),
             ("ramp_time=250ms", ramp, Some(250)),
+            ("ramp_time=0.5", ramp, Some(0)),
+            ("ramp_time=1.5ms", ramp, Some(1000)),
+            ("ramp_time=.5", ramp, None),
             ("ramp_time=1m", ramp, Some(60_000)),
             ("ramp_time=soon", ramp, None),
             ("", ramp, Some(0)),

@@ -3,8 +3,9 @@
 use proofmark_model::{DeviceTraffic, FileState, format_count, format_size, is_quantity};
 
 use super::causes::Way;
-use super::json::Disk;
+use super::json::{Disk, JobOptions};
 use super::medium::{at_bottom, is_disk};
+use super::options::direct;
 use crate::{Lack, Malformed};
 
 /// The seconds at the end of a run whose counters fio may have missed. It reads them every quarter
@@ -43,8 +44,8 @@ pub(super) struct Counters {
 pub(super) struct Requests<'a> {
     pub(super) file: &'a FileState,
     pub(super) seconds: f64,
-    /// The seconds of ramp before, whose I/Os the devices also counted.
-    pub(super) ramp_s: f64,
+    /// The seconds of ramp before, whose I/Os the devices also counted, where they are known.
+    pub(super) ramp_s: Option<f64>,
     /// The bytes of each read and of each write, where they are certain.
     pub(super) blocks: [Option<u64>; 2],
 }
@@ -84,13 +85,20 @@ pub(super) fn counters(disks: &[Disk], line: usize) -> Result<Option<Counters>, 
     Ok(seen.then_some(all))
 }
 
+/// The action where the counters are those of direct I/O, but do not fit.
+const ALONE: &str = "repeat it for some 10 s or longer while no other program uses the device";
+
 /// The beginning of the reason why counters are no evidence.
 const PROVE_NOTHING: &str = "the device counters of the output (disk_util) prove nothing";
 
 /// The reason why a figure has no evidence, and the action. `asked` is what the job requested, where
-/// its options are known.
-pub(super) fn lack(counters: Evidence<'_>, asked: Option<&Requests<'_>>) -> Lack {
-    let direct = asked.and_then(|asked| asked.file.direct);
+/// its options tell that.
+pub(super) fn lack(
+    counters: Evidence<'_>,
+    options: Option<JobOptions<'_>>,
+    asked: Option<&Requests<'_>>,
+) -> Lack {
+    let direct = options.map(direct);
     let buffered = "repeat it with direct I/O (--direct=1)";
     let (why, action) = match counters {
         Evidence::None => (
@@ -110,15 +118,15 @@ pub(super) fn lack(counters: Evidence<'_>, asked: Option<&Requests<'_>>) -> Lack
                 _ => "run fio once for each job, and import each file",
             },
         ),
-        Evidence::OfThisJob(counters) => (
-            format!("{PROVE_NOTHING}: {}", counters.lack(asked)),
-            match direct {
-                Some(true) => {
-                    "repeat it for some 10 s or longer while no other program uses the device"
-                }
-                _ => buffered,
-            },
-        ),
+        Evidence::OfThisJob(counters) => {
+            let (why, action) = match asked {
+                Some(asked) => counters.lack(asked),
+                None if options.is_none() => ("the output lacks the job's options".into(), ALONE),
+                None => ("the job's options do not tell what it requested".into(), ALONE),
+            };
+            let action = if direct == Some(true) { action } else { buffered };
+            (format!("{PROVE_NOTHING}: {why}"), action)
+        }
     };
     Lack { why, advice: format!("{action}, or measure with proofmark") }
 }
@@ -182,30 +190,37 @@ impl Counters {
         })
     }
 
-    /// Returns the reason why the counters prove nothing for a trial.
-    fn lack(&self, asked: Option<&Requests<'_>>) -> String {
-        match asked {
-            None => "the output lacks the job's options".to_owned(),
-            Some(asked) if self.has_bytes => {
-                let sum = |all: [u64; 2]| format_size(all[0].saturating_add(all[1]));
-                let shown = sum([self.traffic.read_bytes, self.traffic.written_bytes]);
-                let requested = sum([asked.file.asked_read_bytes, asked.file.asked_written_bytes]);
-                format!(
-                    "they show {shown} of the {requested} requested; fio may have missed the end of \
-                     the run, or a cache served the rest"
-                )
-            }
-            Some(asked) if asked.file.direct != Some(true) => {
-                "they count I/Os, and those of buffered I/O are no measure of the bytes".to_owned()
-            }
-            Some(_) => {
-                let [reads, writes] = self.ios.map(format_count);
-                format!(
-                    "their {reads} reads and {writes} writes do not fit the job's; fio may have \
-                     missed the end of the run, or other programs used the device"
-                )
-            }
+    /// Returns the reason why the counters prove nothing for a trial, and the action for direct I/O.
+    fn lack(&self, asked: &Requests<'_>) -> (String, &'static str) {
+        let requested = [asked.file.asked_read_bytes, asked.file.asked_written_bytes];
+        if self.has_bytes {
+            let sum = |all: [u64; 2]| format_size(all[0].saturating_add(all[1]));
+            let shown = sum([self.traffic.read_bytes, self.traffic.written_bytes]);
+            let requested = sum(requested);
+            let why = format!(
+                "they show {shown} of the {requested} requested; fio may have missed the end of the \
+                 run, or a cache served the rest"
+            );
+            return (why, ALONE);
         }
+        if asked.file.direct != Some(true) {
+            let why = "they count I/Os, and those of buffered I/O are no measure of the bytes";
+            return (why.into(), ALONE);
+        }
+        if asked.ramp_s.is_none() {
+            let why = "they also count the I/Os of a ramp (ramp_time) of unknown length";
+            return (why.into(), "repeat it without --ramp_time");
+        }
+        if requested.iter().zip(asked.blocks).any(|(bytes, block)| *bytes > 0 && block.is_none()) {
+            let why = "they count I/Os, and the size of the job's blocks is not known";
+            return (why.into(), "repeat it with one size of blocks (--bs)");
+        }
+        let [reads, writes] = self.ios.map(format_count);
+        let why = format!(
+            "their {reads} reads and {writes} writes do not fit the job's; fio may have missed the \
+             end of the run, or other programs used the device"
+        );
+        (why, ALONE)
     }
 
     /// Returns the traffic that the counters prove for a trial; `None` if they prove nothing.
@@ -241,7 +256,7 @@ impl Counters {
             return None;
         }
         let requested = [asked.file.asked_read_bytes, asked.file.asked_written_bytes];
-        let untimed = 1.0 + asked.ramp_s / asked.seconds;
+        let untimed = 1.0 + asked.ramp_s? / asked.seconds;
         let mut bytes = [0; 2];
         for (i, moved) in bytes.iter_mut().enumerate().filter(|(i, _)| requested[*i] > 0) {
             let (all, ios) = (requested[i], self.ios[i]);
@@ -283,7 +298,8 @@ mod tests {
             ..FileState::default()
         };
         change(&mut file);
-        let asked = Requests { file: &file, seconds, ramp_s: 0.0, blocks: [Some(block), None] };
+        let asked =
+            Requests { file: &file, seconds, ramp_s: Some(0.0), blocks: [Some(block), None] };
         counters.evidence(&asked).map(|device| device.read_bytes / block)
     }
 
@@ -318,7 +334,8 @@ mod tests {
             FileState { asked_read_bytes: 4_096_000, direct: Some(true), ..FileState::default() };
         let asked =
             |ramp_s| Requests { file: &file, seconds: 5.0, ramp_s, blocks: [Some(4096), None] };
-        assert!(counters.evidence(&asked(0.0)).is_none(), "of others");
-        assert_eq!(counters.evidence(&asked(10.0)).unwrap().read_bytes, 4_096_000);
+        assert!(counters.evidence(&asked(Some(0.0))).is_none(), "of others");
+        assert_eq!(counters.evidence(&asked(Some(10.0))).unwrap().read_bytes, 4_096_000);
+        assert!(counters.evidence(&asked(None)).is_none(), "of unknown length");
     }
 }

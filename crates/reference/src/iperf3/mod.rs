@@ -43,9 +43,10 @@ impl Tool for Iperf3 {
                     are refused. The rate is the receiver's, in bit/s: the payload of all streams \
                     over its time; with --bidir both ways together over the longer time. Versions \
                     up to 3.9 report for UDP what was sent and the share lost: the rate is the \
-                    rest. UDP figures also have datagrams sent and received, and the CPU time of \
-                    both ends. TCP figures have neither, since iperf3 stops with bytes in flight: \
-                    the receiver's count is their proof. Intervals, streams, sums and both ends are \
+                    rest. Figures also have the bytes of both ends and their CPU time, UDP's the \
+                    datagrams sent and received, TCP's the segments that its senders \
+                    retransmitted. iperf3 stops TCP with bytes in flight, so its senders count \
+                    more than its receivers, whose count is the proof. Intervals, streams, sums and both ends are \
                     compared. --bitrate is per stream; the parameter rate is of all streams, both \
                     ways. proofmark does not compare paced TCP (iperf3.tcp.paced). UDP at the \
                     default rate is invalid.",
@@ -237,21 +238,28 @@ fn trial(end: &Section, transfers: &[Transfer]) -> Trial {
             [forward, reverse] => Some([forward.seconds, reverse.seconds]),
             _ => None,
         },
-        client: end_traffic(end, "host_total", seconds),
-        server: end_traffic(end, "remote_total", seconds),
+        client: end_traffic(end, "host_total", seconds, sent_by(transfers, false)),
+        server: end_traffic(end, "remote_total", seconds, sent_by(transfers, true)),
         ..traffic(sum(|w| w.sent_bytes), received_bytes, transfer::datagrams(transfers))
     };
-    // iperf3 stops TCP with bytes in transit, so its two counts prove nothing.
-    let network = network.datagrams.is_some().then_some(network);
     let bits = received_bytes as f64 * 8.0;
-    Trial { network, ..Trial::new(Unit::BitPerSecond, bits, seconds) }
+    Trial { network: Some(network), ..Trial::new(Unit::BitPerSecond, bits, seconds) }
 }
 
-/// Returns the CPU time of an end. iperf3 prints the share of the test's time that one CPU ran its
-/// threads, in percent.
-fn end_traffic(end: &Section, key: &str, seconds: f64) -> EndTraffic {
+/// Returns the transfer that the server, or the client, sent.
+fn sent_by(transfers: &[Transfer], back: bool) -> Option<&Transfer> {
+    transfers.iter().find(|transfer| transfer.back == back)
+}
+
+/// Returns the CPU time of an end and the segments that it sent again. iperf3 prints the share of
+/// the test's time that one CPU ran its threads, in percent.
+fn end_traffic(end: &Section, key: &str, seconds: f64, sent: Option<&Transfer>) -> EndTraffic {
     let percent = end.get("cpu_utilization_percent").and_then(|cpu| cpu.number(key).ok());
-    EndTraffic { own_cpu_s: percent.map(|p| p / 100.0 * seconds), ..EndTraffic::default() }
+    EndTraffic {
+        own_cpu_s: percent.map(|p| p / 100.0 * seconds),
+        retransmits: sent.and_then(|sent| sent.retransmits),
+        ..EndTraffic::default()
+    }
 }
 
 fn started(start: &Section) -> Result<Option<Timestamp>, Malformed> {

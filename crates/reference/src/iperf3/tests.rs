@@ -169,7 +169,16 @@ fn what_limits_a_rate_is_its_pace() {
 #[test]
 fn the_receivers_count_is_the_proof_and_warnings_are_reported() {
     let one = text("3.12-tcp");
-    assert!(crate::testing::only(&Iperf3, one).proof.is_some());
+    let figure = crate::testing::only(&Iperf3, one);
+    assert!(figure.proof.is_some());
+    let network = figure.trials[0].network.as_ref().unwrap();
+    assert!(network.sent_bytes > network.received_bytes, "iperf3 stops with bytes in flight");
+    let back = crate::testing::only(&Iperf3, text("3.12-tcp-reverse-omit-2-streams"));
+    let back = back.trials[0].network.as_ref().unwrap();
+    let again = [network, back].map(|n| [n.client.retransmits, n.server.retransmits]);
+    assert!(matches!(again, [[Some(_), None], [None, Some(_)]]), "{again:?}");
+    let four = crate::testing::only(&Iperf3, text("3.12-tcp-4-streams"));
+    assert_eq!(four.trials[0].network.as_ref().unwrap().client.retransmits, Some(6));
     let warned = "warning: UDP block size 8192 exceeds TCP MSS 1448, may result in fragmentation";
     let found = findings(&format!("{warned}\n{}", text("3.12-udp")));
     assert_eq!(found[0].0, "tool_warning");

@@ -9,6 +9,9 @@ use crate::printed::agree;
 /// The maximum relative deviation of a rate from its bytes and time.
 const ROUNDING: f64 = 0.01;
 
+/// The sender's key of the segments that TCP sent again.
+const RETRANSMITS: &str = "retransmits";
+
 /// The transfer in one direction, over all streams.
 #[derive(Default)]
 pub(super) struct Transfer {
@@ -21,6 +24,8 @@ pub(super) struct Transfer {
     /// The receiver's time in seconds.
     pub(super) seconds: f64,
     pub(super) datagrams: Option<Datagrams>,
+    /// The segments that TCP sent again, where the sender's system reports them.
+    pub(super) retransmits: Option<u64>,
 }
 
 /// Returns the transfers of a test: one, or two of which the client sent the first.
@@ -84,7 +89,14 @@ fn from_sums(sent: &Section, received: &Section, udp: bool) -> Result<Transfer, 
         false => None,
     };
     let sent_bytes = sent.count("bytes")?;
-    Ok(Transfer { sent_bytes, received_bytes: bytes, datagrams, ..Transfer::empty(seconds) })
+    let retransmits = sent.count(RETRANSMITS).ok();
+    Ok(Transfer {
+        sent_bytes,
+        received_bytes: bytes,
+        datagrams,
+        retransmits,
+        ..Transfer::empty(seconds)
+    })
 }
 
 /// Returns the received datagrams: those up to the last one received, less the lost ones.
@@ -116,13 +128,16 @@ fn from_udp_streams(end: &Section, forward: bool) -> Result<Transfer, Malformed>
 /// directions have one name, so the second hides the first. The time is the same.
 fn from_connections(end: &Section, forward: bool) -> Result<Transfer, Malformed> {
     let mut transfer = Transfer::empty(end.section("sum_received")?.positive("seconds")?);
+    let mut retransmits = Some(0_u64);
     for stream in end.each("streams") {
         let (sender, receiver) = (stream.section("sender")?, stream.section("receiver")?);
         if sender.flag("sender") == Some(forward) {
             transfer.add(sender.count("bytes")?, receiver.count("bytes")?);
+            let more = sender.count(RETRANSMITS).ok();
+            retransmits = retransmits.zip(more).map(|(sum, more)| sum.saturating_add(more));
         }
     }
-    Ok(transfer)
+    Ok(Transfer { retransmits, ..transfer })
 }
 
 impl Transfer {

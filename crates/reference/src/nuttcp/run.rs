@@ -247,6 +247,12 @@ impl Run {
         let mut wrong_if = |is_so: bool, message: String| {
             self.findings.extend(is_so.then(|| contradicts(Severity::Suspect, message)));
         };
+        // A TCP receiver reads to the end of what is sent.
+        let both = self.sent.zip(self.received).filter(|_| !udp);
+        let differ = |(sent, received): (Amount, Amount)| {
+            !agree(sent.bytes.value, received.bytes.within(sent.bytes.off), 0.0)
+        };
+        wrong_if(both.is_some_and(differ), "the two ends count other bytes".to_owned());
         if let Some(Datagrams { sent, received, .. }) = self.datagrams {
             let (all, came) = (sent.max(1) as f64, received as f64);
             let share = 100.0 * (1.0 - came / all);

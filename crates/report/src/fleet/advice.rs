@@ -14,6 +14,13 @@ const NAMED: usize = 8;
 pub fn next(fleet: &Fleet) -> Vec<String> {
     let report = fleet.report;
     let mut out = Vec::new();
+    if report.unfinished.is_some() {
+        out.push(
+            "Continue the fleet, if it was stopped, with \"proofmark fleet run ... --resume DIR\" and \
+             the same options."
+                .to_owned(),
+        );
+    }
     if let Some(names) = in_state(report, NodeState::Slow) {
         let [it, its] = if report.count(NodeState::Slow) == 1 { ["it", ""] } else { ["each", "s"] };
         out.push(format!(
@@ -30,7 +37,8 @@ pub fn next(fleet: &Fleet) -> Vec<String> {
     let slow = report.nodes.iter().filter(|n| n.state == NodeState::Slow);
     let slow = slow.map(|n| n.name.as_str());
     out.extend(command(&slow.chain(fixed).collect::<Vec<_>>()));
-    if report.nodes.iter().filter(unverified).any(|n| !n.to_fix) {
+    let complete = report.unfinished.is_none();
+    if complete && report.nodes.iter().filter(unverified).any(|n| !n.to_fix) {
         out.push("Measure the fleet again while nothing else runs on its nodes.".to_owned());
     }
     let slow = links(fleet).into_iter().filter(|link| link.link.confirmed).collect::<Vec<_>>();

@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 
-use proofmark_model::{FleetNode, FleetReport, NodeState};
+use proofmark_model::{FleetNode, FleetReport, NodeState, SuspectResult};
 
 use super::links::Link;
 use super::lookup::Fleet;
-use super::words::{self, mark, named, speed};
+use super::words::{self, group_name, mark, named, speed};
 use crate::view::{Rich, Tone, clean, counted, joined};
 
 /// Maximum of reasons that one screen has.
@@ -142,10 +142,23 @@ fn slow_figures(fleet: &Fleet, node: &FleetNode) -> String {
     joined(figures, ", ")
 }
 
-/// Returns `n3: 1 of 8 rounds at Triad does not count: ...`; nodes with the same note share a
-/// sentence.
+/// Returns `Triad: suspect in 28 of 32 rounds of nodes (in_cache): ...`.
+fn suspect(result: &SuspectResult, group: &str) -> String {
+    let SuspectResult { title, check, message, rounds, of } = result;
+    clean(&format!(
+        "{title}{group}: suspect in {rounds} of {of} rounds of nodes ({check}): {message}"
+    ))
+}
+
+/// Returns results that are suspect on most nodes, and `n3: 1 of 8 rounds at Triad does not count:
+/// ...`; nodes with the same note share a sentence.
 pub fn notes(report: &FleetReport) -> Vec<String> {
     const MOST: usize = 12;
+    let suspect = report.groups.iter().enumerate().flat_map(|(at, group)| {
+        let several = report.groups.len() > 1;
+        let name = if several { format!(", group {}", group_name(at)) } else { String::new() };
+        group.suspect.iter().map(move |result| suspect(result, &name))
+    });
     let mut alike: Vec<(&str, Vec<&str>)> = Vec::new();
     let mut places: HashMap<&str, usize> = HashMap::new();
     for node in &report.nodes {
@@ -159,7 +172,7 @@ pub fn notes(report: &FleetReport) -> Vec<String> {
     }
     let sentence =
         |(note, names): (&str, Vec<&str>)| format!("{}: {}", named(names.into_iter()), clean(note));
-    let mut all: Vec<String> = alike.into_iter().map(sentence).collect();
+    let mut all: Vec<String> = suspect.chain(alike.into_iter().map(sentence)).collect();
     let rest = all.len().saturating_sub(MOST);
     all.truncate(MOST);
     all.extend((rest > 0).then(|| format!("{}.", counted(rest as u64, "other note"))));

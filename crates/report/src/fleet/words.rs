@@ -2,7 +2,8 @@
 
 use proofmark_model::{
     FEWEST_NODES, FactId, FleetGroup, FleetLink, FleetNode, FleetReport, GroupDifference,
-    NodeState, NotJudged, Verdict, clean_excerpt, format_factor, format_seconds,
+    NodeState, NotJudged, Pass, UnfinishedPass, Verdict, clean_excerpt, format_factor,
+    format_seconds,
 };
 
 use crate::view::{agree, and_list, clean, counted, joined};
@@ -77,7 +78,18 @@ pub fn color(state: NodeState) -> Verdict {
 /// nodes that were measured later than the others.
 pub fn answer(report: &FleetReport) -> String {
     let more = links(report).into_iter().chain(kinds(report)).chain(measured_later(report));
-    joined([states(report)].into_iter().chain(more), " ")
+    joined([states(report)].into_iter().chain(unfinished(report)).chain(more), " ")
+}
+
+/// Returns `The fleet is not complete: it has 7 of 8 rounds and no second pass.`
+fn unfinished(report: &FleetReport) -> Option<String> {
+    let UnfinishedPass { pass, rounds, planned } = report.unfinished?;
+    let has = match (pass, rounds) {
+        (Pass::First, _) => format!("{rounds} of {planned} rounds and no second pass"),
+        (_, 0) => "no second pass".to_owned(),
+        _ => format!("{rounds} of {planned} rounds of the second pass"),
+    };
+    Some(format!("The fleet is not complete: it has {has}."))
 }
 
 /// Returns `The link between n1 and n3 is slow.`

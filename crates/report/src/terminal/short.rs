@@ -1,5 +1,7 @@
 //! The report in short, at most two screens of text.
 
+use std::collections::BTreeSet;
+
 use proofmark_model::Run;
 
 use super::Page;
@@ -17,7 +19,8 @@ pub(crate) fn short(run: &Run, options: &Options, more: &More) -> String {
     let Short { head, findings, conclusions, .. } = Short::from_run(run);
     let (problems, notes): (Vec<_>, Vec<_>) =
         findings.into_iter().partition(FindingGroup::is_problem);
-    let end = |left: [usize; 3]| end(options, more, left);
+    let results = results_left_out(run);
+    let end = |left: [usize; 3]| end(options, more, results.as_deref(), left);
     // As long as the end of a text that leaves out everything.
     let most = end([problems.len(), conclusions.len(), notes.len()]).lines().count();
     let most = LINES.saturating_sub(most);
@@ -34,6 +37,19 @@ pub(crate) fn short(run: &Run, options: &Options, more: &More) -> String {
     let for_conclusions = room(&out);
     let without_conclusions = add(&mut out, options, "Conclusions", &conclusions, for_conclusions);
     out + &end([without_problems, without_conclusions, notes.len()])
+}
+
+/// The results without a row, of how many; `None` if all have one. Series have their own part.
+fn results_left_out(run: &Run) -> Option<String> {
+    let main = run.main_results();
+    let shown: BTreeSet<_> = main
+        .iter()
+        .flat_map(|(_, rows)| rows)
+        .map(|row| std::ptr::from_ref(row.measurement))
+        .collect();
+    let all = || run.measurements.iter().filter(|m| m.series.is_none());
+    let left = all().filter(|m| !shown.contains(&std::ptr::from_ref(*m))).count();
+    (left > 0).then(|| format!("{left} of {}", counted(all().count() as u64, "result")))
 }
 
 /// Lines of a section: an empty one, its heading and its parts.
@@ -71,9 +87,15 @@ fn item(options: &Options, text: &str) -> String {
 }
 
 /// The last lines: what is left out, and where it is.
-fn end(options: &Options, more: &More, [problems, conclusions, notes]: [usize; 3]) -> String {
+fn end(
+    options: &Options,
+    more: &More,
+    results: Option<&str>,
+    [problems, conclusions, notes]: [usize; 3],
+) -> String {
     let count = |n: usize, noun: &str| (n > 0).then(|| counted(n as u64, noun));
     let left = [
+        results.map(str::to_owned),
         count(problems, "more problem"),
         count(conclusions, "more conclusion"),
         count(notes, "note"),

@@ -31,7 +31,9 @@ pub struct Overview {
     pub brief: usize,
 }
 
-pub fn collect(groups: &[Group]) -> Vec<Overview> {
+/// Collects the overviews. A tool's output has its own times of a pass, which its trials do not hold:
+/// an import has no listing of STREAM's.
+pub fn collect(groups: &[Group], imported: bool) -> Vec<Overview> {
     let parts = by_subsystem(groups).into_iter().map(|(part, all)| {
         let all: Vec<&Group> = all.into_iter().filter(|g| !g.over_time).collect();
         // Workloads declare their tables and charts; a subsystem without such workloads has none.
@@ -43,7 +45,8 @@ pub fn collect(groups: &[Group]) -> Vec<Overview> {
             lines::instructions(&all),
         ]
         .concat();
-        let mut tables = vec![stream::listing(&all)];
+        let mut tables = Vec::new();
+        tables.extend((!imported).then(|| stream::listing(&all)));
         tables.extend(iozone::tables(&all));
         tables.retain(|t| !t.rows.is_empty());
         let brief = tables.len();

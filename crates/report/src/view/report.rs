@@ -70,7 +70,7 @@ pub(super) fn blocks(
     let mut out = Blocks::default();
     out.add("summary", first(run, groups, summary));
     out.add("conclusions", concluded(groups));
-    parts(groups).into_iter().for_each(|part| out.add("part", part));
+    parts(groups, run.imported.is_some()).into_iter().for_each(|part| out.add("part", part));
     out.add("noise", time(run, true));
     out.add("roofline", roofs(run));
     out.add("findings", findings_section(findings));
@@ -248,10 +248,10 @@ fn concluded(groups: &[Group]) -> Section {
 }
 
 /// One section per subsystem: design, charts and tables over several workloads, the workloads.
-fn parts(groups: &[Group]) -> Vec<Section> {
+fn parts(groups: &[Group], imported: bool) -> Vec<Section> {
     let named = |s: Subsystem| (s.as_str(), s.info().title);
     let part = |(_, g): &(usize, &Group)| g.subsystem().map_or(("other", "Other"), named);
-    let (designs, mut overviews) = (design::describe(groups), overview::collect(groups));
+    let (designs, mut overviews) = (design::describe(groups), overview::collect(groups, imported));
     let details = workload::details(groups);
     let workload = |at: usize, group: &Group| Section {
         anchor: label::anchor(at),

@@ -3,7 +3,8 @@
 mod page;
 
 use proofmark_model::{
-    Decision, DifferingFact, FactValue, FigureKind, FleetReport, NodeState, Reliance,
+    Decision, DifferingFact, FactValue, FigureKind, FleetReport, NodeState, Pass, Reliance,
+    SuspectResult, UnfinishedPass,
 };
 use proofmark_report::Options;
 use proofmark_report::fleet::{html, json, junit, openmetrics, terminal, whole_terminal};
@@ -45,6 +46,32 @@ fn screens() {
         |(name, report): &(&str, FleetReport)| format!("# {name}\n{}", terminal(report, &wide(80)));
     let all: Vec<_> = all().into_iter().chain([("large", many(1000, 80))]).collect();
     insta::assert_snapshot!(all.iter().map(screen).collect::<Vec<_>>().join("\n"));
+}
+
+#[test]
+fn what_is_missing_or_suspect_on_all_nodes_is_said() {
+    let mut report = healthy(8, 3);
+    report.unfinished = Some(UnfinishedPass { pass: Pass::First, rounds: 7, planned: 8 });
+    report.groups[0].suspect = vec![SuspectResult {
+        title: "Triad, 2 CPUs".into(),
+        check: "in_cache".into(),
+        message: "50.2 % of the data may come from the cache".into(),
+        rounds: 63,
+        of: 64,
+    }];
+    let texts = [terminal(&report, &wide(200)), html(&report).unwrap()];
+    for text in &texts {
+        for words in [
+            "The fleet is not complete: it has 7 of 8 rounds and no second pass.",
+            "Triad, 2 CPUs: suspect in 63 of 64 rounds of nodes (in_cache): 50.2 %",
+            "--resume DIR",
+        ] {
+            assert!(text.contains(words), "{words}: {text}");
+        }
+    }
+    report.unfinished = Some(UnfinishedPass { pass: Pass::Again, rounds: 6, planned: 8 });
+    let text = terminal(&report, &wide(200));
+    assert!(text.contains("it has 6 of 8 rounds of the second pass."), "{text}");
 }
 
 #[test]

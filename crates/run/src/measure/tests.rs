@@ -43,6 +43,8 @@ struct Lab {
     pairs: Vec<(usize, u32)>,
     most_s: Option<f64>,
     kept_s: f64,
+    /// All pairs of which the plan has fewer or none.
+    further: Vec<(usize, u32)>,
     deadline: Option<Deadline>,
     script: Script,
     disk: Disk,
@@ -63,6 +65,7 @@ impl Lab {
             pairs: Vec::new(),
             most_s: None,
             kept_s: 0.0,
+            further: Vec::new(),
             deadline: None,
             disk: Disk::default(),
             runner: FakeRunner::new(&script, 10.0),
@@ -73,8 +76,12 @@ impl Lab {
     }
 
     fn run(&mut self) -> Run {
-        let planned =
-            |&(point, runs): &_| PlannedReference { point, runs, run_s: 10.0, second: false };
+        let planned = |&(point, runs): &(usize, u32)| PlannedReference {
+            point,
+            runs,
+            run_s: 10.0,
+            second: false,
+        };
         let references: Vec<_> = self.pairs.iter().map(planned).collect();
         let plan = Plan {
             policy: self.policy.clone(),
@@ -99,6 +106,7 @@ impl Lab {
             missing: (0..self.points.len()).map(|place| (place, none("not asked for"))).collect(),
             most_s: self.most_s,
             kept_s: self.kept_s,
+            further: self.further.iter().map(|pairs| self.further_pairs(planned(pairs))).collect(),
         };
         let print_line = |line: &str| self.lines.borrow_mut().push(line.to_owned());
         let means = Means {
@@ -114,6 +122,11 @@ impl Lab {
             deadline: self.deadline.as_ref(),
         };
         judge(&measure(run, tools, &means, &mut [&mut self.seen]))
+    }
+
+    fn further_pairs(&self, pairs: PlannedReference) -> FurtherPairs {
+        let left_out = self.pairs.iter().all(|(point, _)| *point != pairs.point);
+        FurtherPairs { tool: "fake".to_owned(), installed: installed(), pairs, left_out }
     }
 
     /// The actions on the configurations, without the warm-up before the first trial.

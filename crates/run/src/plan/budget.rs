@@ -22,6 +22,7 @@ pub(super) use leave_out::{describe, leave_out, leave_out_under_quota};
 pub(crate) use leave_out::{finding as left_out_finding, words};
 pub(super) use quota::shorten_rounds as shorten_rounds_under_quota;
 use sufficient::Budgets;
+pub(crate) use tools::correct as correct_tools_left_out;
 pub(super) use tools::kept_part;
 
 /// Id, title and meaning of the findings of a budget.
@@ -110,7 +111,9 @@ pub(super) fn shrink(planned: &mut Planned, budget_s: f64, lengthen: &dyn Fn(&mu
         let least = format_seconds(step.needed_s());
         lines.push(format!("even so the plan takes about {least}"));
     }
+    let further = step.further_pairs();
     let Planned { plan, tools, .. } = &mut *step.planned;
+    tools.further = further;
     tools.installed.retain(|tool, _| plan.references.contains_key(tool));
     for line in lines {
         reduced(step.planned, budget_s, &line);

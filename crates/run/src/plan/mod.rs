@@ -28,7 +28,7 @@ use crate::request::{LONGEST_RUN, PlanRequest};
 use crate::set_up::memory_rate;
 
 pub use announce::announcements;
-pub(crate) use budget::{ADVICE, BUDGET, left_out_finding, words};
+pub(crate) use budget::{ADVICE, BUDGET, correct_tools_left_out, left_out_finding, words};
 pub use budget::{FINDINGS as BUDGET_FINDINGS, left_out_for_time};
 pub use endure::endure;
 pub use estimate::{estimate, takes, takes_alone};

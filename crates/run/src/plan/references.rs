@@ -15,7 +15,7 @@ use crate::profile::Reference;
 use crate::registry::{find, needs, trial_s};
 use crate::request::ToolChoice;
 use crate::tool::{NO_KNOWN_TOOL, test_for, tools_for};
-pub use time::{estimate_again, lengthen, seconds, trim};
+pub use time::{by_importance, estimate_again, lengthen, seconds, trim};
 use time::{ours_s, runs, usual_rate, within};
 
 mod time;

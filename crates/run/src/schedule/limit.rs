@@ -116,6 +116,8 @@ pub(super) struct Limit {
     has_result: bool,
     /// The configurations that count: first the planned ones, in the end also the others.
     counted: usize,
+    /// True in the end, when nothing is left that could give way to a set-up that takes longer.
+    is_last_chance: bool,
 }
 
 /// What the configurations need, and which of them fit.
@@ -155,6 +157,7 @@ impl Limit {
             observers_s: 0.0,
             has_result: false,
             counted: planned,
+            is_last_chance: false,
         })
     }
 
@@ -227,8 +230,10 @@ impl Limit {
             Progress::Waiting => {
                 let set_up_s = prepared.seconds(plan, place, &self.data[place]);
                 let trials_s = warm_s + turn_s * f64::from(least);
-                set_up_s * self.set_ups.factor(subsystem)
-                    + series_s.unwrap_or(trials_s * self.turns.factor(subsystem))
+                let pace = self.set_ups.factor(subsystem);
+                // Quick starts of processes promise nothing for gigabytes of memory.
+                let pace = if self.is_last_chance { pace.max(1.0) } else { pace };
+                set_up_s * pace + series_s.unwrap_or(trials_s * self.turns.factor(subsystem))
             }
         }
     }
@@ -319,6 +324,7 @@ impl State<'_, '_, '_> {
         if let Some(limit) = &mut self.limit {
             limit.prepared = Prepared::default();
             limit.counted = limit.progress.len();
+            limit.is_last_chance = true;
         }
     }
 

@@ -127,10 +127,15 @@ pub fn run(
         state.visit(group);
     }
     state.take_waiting_pairs();
+    // Who names tools wants them more than configurations that the plan left out.
+    if state.pairs.are_named() {
+        state.take_further_pairs();
+    }
     state.begin_last_chance();
     for group in state.groups(plan.points.len()) {
         state.visit(group);
     }
+    state.take_further_pairs();
     state.measurements
 }
 

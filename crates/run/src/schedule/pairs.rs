@@ -61,6 +61,16 @@ impl State<'_, '_, '_> {
         }
     }
 
+    /// Takes the pairs for which the plan has no time, in the time that remains.
+    pub(super) fn take_further_pairs(&mut self) {
+        if self.limit.is_some() {
+            for place in self.pairs.open_further(self.means.find_tool) {
+                self.take_pairs(place);
+                self.announce_ended(place, true);
+            }
+        }
+    }
+
     fn pair(&mut self, place: usize, (turn, which): (usize, usize), tools: &mut dyn ToolSession) {
         let begun = self.means.clock.now();
         let failed = self.take_pair(place, (turn, which), tools).err();

@@ -1,6 +1,6 @@
 //! The expected time of a fleet.
 
-use proofmark_model::{FleetTask, counted, format_seconds};
+use proofmark_model::{FEWEST_NODES, FleetTask, counted, format_seconds};
 
 use super::node::own_round_s;
 use crate::cli::FleetRunArgs;
@@ -25,6 +25,7 @@ pub(super) fn duration(
         format_seconds(turns * (round_s + REQUEST_S))
     };
     let (all, first) = (pass(nodes), pass(if again > 0 { again } else { nodes }));
+    let has_second = nodes as usize >= FEWEST_NODES;
     let nodes = match again {
         0 => counted(nodes, "node"),
         again => format!("{again} of {} again", counted(nodes, "node")),
@@ -32,9 +33,11 @@ pub(super) fn duration(
     let network = args
         .pairs
         .map_or("", |_| "; then the network between nodes (its first round shows how long)");
-    format!(
-        "{nodes}, {} rounds of {round}: about {first}; if a node looks slow, up to {all} for a \
-         second pass{network}",
-        args.rounds
-    )
+    let second = match has_second {
+        true => format!("if a node looks slow, up to {all} for a second pass"),
+        false => {
+            format!("fewer than {FEWEST_NODES} nodes are not compared, so there is no second pass")
+        }
+    };
+    format!("{nodes}, {} rounds of {round}: about {first}; {second}{network}", args.rounds)
 }

@@ -53,6 +53,21 @@ fn a_fleet_of_which_too_few_nodes_are_left_says_so_before_its_first_round() {
 }
 
 #[test]
+fn a_fleet_that_is_too_small_to_compare_announces_that_and_no_second_pass() {
+    let printed = |nodes: &[&str]| {
+        let mut launcher = FakeNodes::new(well);
+        launcher.nodes = nodes.iter().map(|node| (*node).to_owned()).collect();
+        measured(&mut launcher, &[]);
+        launcher.printed
+    };
+    let small = printed(&["n1", "n2", "n3"]);
+    let said = "3 nodes: measured, not compared with each other; comparing needs 4";
+    assert!(small.iter().any(|line| line == said), "{small:?}");
+    let announces = |lines: &[String]| lines.iter().any(|line| line.contains("a second pass"));
+    assert!(!announces(&small) && announces(&printed(&["n1", "n2", "n4", "n5"])), "{small:?}");
+}
+
+#[test]
 fn a_stopped_repetition_goes_on_with_the_rounds_that_it_lacks() {
     let before = measured(&mut FakeNodes::new(well), &["n1", "n3"]);
     let whole = resumed_for(&mut FakeNodes::new(well), &["n1", "n3"], None, (before, &["n3"]));

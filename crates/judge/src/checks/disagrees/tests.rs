@@ -58,6 +58,21 @@ fn a_tool_that_agrees_is_silent() {
     assert!(judged(&host(), flops(1), &[]).findings.is_empty());
 }
 
+#[test]
+fn a_side_whose_runs_differ_much_is_named() {
+    let uneven = |r: &mut Reference| {
+        let half = r.trials.len() / 3;
+        r.trials[..half].iter_mut().for_each(|value| *value *= 0.5);
+    };
+    let says = |spoil: &Spoil| found(&host(), flops(1), 0.5, spoil).unwrap().message;
+    let said = says(&uneven);
+    assert!(
+        said.contains("; tool's runs differ, from ") && !said.contains("trials differ"),
+        "{said}"
+    );
+    assert!(!says(SAME).contains("differ"), "{}", says(SAME));
+}
+
 /// Half of the pairs were slow on one side: the medians have a ratio of 2, the pairs of 0.9.
 #[test]
 fn pairs_that_contradict_the_medians_give_no_finding() {

@@ -48,7 +48,7 @@ fn as_much_as_the_cache_is_invalid_and_less_than_4_times_suspect() {
         ("as much", read(32 << 20), INVALID),
         ("twice", read(64 << 20), SUSPECT),
         ("4 times", read(128 << 20), SILENT),
-        ("three arrays", sized(stream("triad", 1), 64 << 20), suspect("16.7 %")),
+        ("three arrays", sized(stream("triad", 1), 64 << 20), suspect("16.7 % of all arrays")),
         ("with a load", loaded, INVALID),
         ("blocks that share lines", shared("rand_read", 8), NOTE),
         ("lines", shared("rand_read", 64), SILENT),

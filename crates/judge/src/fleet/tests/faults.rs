@@ -82,7 +82,7 @@ fn without_a_second_pass_nothing_is_named_slow() {
         &report(lines.clone()),
         "n5",
         NodeState::Unverified,
-        "not confirmed, the second pass has too few usable rounds",
+        "not confirmed, there is no second pass yet",
     );
     let asked = nodes_again(lines).unwrap();
     let [SecondPass { slow, peers }] = asked.as_slice() else { panic!("{asked:?}") };

@@ -8,12 +8,12 @@ use super::*;
 
 const UNVERIFIED: NodeState = NodeState::Unverified;
 
-fn without(lines: Vec<FleetLine>, gone: impl Fn(&NodeRound) -> bool) -> Vec<FleetLine> {
+pub(super) fn without(lines: Vec<FleetLine>, gone: impl Fn(&NodeRound) -> bool) -> Vec<FleetLine> {
     let keep = |line: &FleetLine| !matches!(line, FleetLine::Round(line) if gone(line));
     lines.into_iter().filter(keep).collect()
 }
 
-fn healthy(nodes: usize) -> Vec<FleetLine> {
+pub(super) fn healthy(nodes: usize) -> Vec<FleetLine> {
     fleet(nodes, |_, _| {})
 }
 

@@ -12,12 +12,13 @@ mod repaired;
 mod sent;
 mod shared;
 mod uneven;
+mod unfinished;
 
 use proofmark_model::testing::moment;
 use proofmark_model::{
     Better, FLEET_SCHEMA, FigureKind, FleetLine, FleetNode, FleetPlan, FleetReport, FleetTask,
-    NodeFact, NodeFailure, NodeFigure, NodeLimits, NodeRound, NodeState, Params, Pass, Program,
-    Reliance, Subsystem, TimeAccount, Tool, Unit, Verdict, counted, key,
+    NodeFact, NodeFailure, NodeFigure, NodeLimits, NodeRound, NodeState, NodesAgain, Params, Pass,
+    Program, Reliance, Subsystem, TimeAccount, Tool, Unit, Verdict, counted, key,
 };
 
 use super::fleet_report;
@@ -129,6 +130,9 @@ fn passes(nodes: usize, passes: &[Pass], fault: impl Fault) -> Vec<FleetLine> {
     let mut random = xorshift();
     let mut lines = vec![FleetLine::Plan(Box::new(plan(nodes)))];
     for pass in passes {
+        if *pass == Pass::Again {
+            lines.push(FleetLine::NodesAgain(NodesAgain { nodes: plan(nodes).nodes, at: None }));
+        }
         for number in 1..=ROUNDS {
             let all = 1.0 + 0.05 * f64::from(number % 3);
             for node in 0..nodes {

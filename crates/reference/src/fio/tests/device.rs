@@ -87,6 +87,15 @@ fn the_advice_is_not_what_the_job_did_already() {
         assert!(!advice(direct, disks).contains("direct"), "{}", advice(direct, disks));
         assert!(advice(buffered, disks).contains("--direct=1"));
     }
+    // A part of the options in a form that is not read.
+    for (option, says) in
+        [(r#""ramp_time": "1:30""#, "--ramp_time"), (r#""bssplit": "4k/50:8k/50""#, "--bs")]
+    {
+        let options = format!("{direct}, {option}");
+        let lack = random_reads(&options, 1, 52_000, other).lack.unwrap();
+        assert!(!lack.why.contains("lacks the job's options"), "{lack:?}");
+        assert!(lack.advice.contains(says), "{lack:?}");
+    }
     // Two jobs in one run: only separate runs help.
     for figure in &parse(GROUPS_3_25).figures {
         let Some(lack) = figure.lack.as_ref().filter(|l| l.why.contains("all jobs")) else {

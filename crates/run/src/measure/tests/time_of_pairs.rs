@@ -98,6 +98,48 @@ fn what_remains_goes_to_the_tools_before_what_the_plan_left_out() {
     assert_eq!(paired.len(), 1, "{paired:?}");
 }
 
+/// One planned pair of 13 s at the first configuration, and none at the second.
+fn with_further(budget_s: f64, kept_s: f64) -> (Lab, Run) {
+    let mut lab = Lab::new(|_, _| Ok(100.0));
+    let all: Vec<Point> = (1..=3).map(|threads| point("test.null", threads)).collect();
+    (lab.points, lab.left_out) = (all[..2].to_vec(), all[2..].to_vec());
+    (lab.pairs, lab.further) = (vec![(0, 1)], vec![(1, 2), (0, 3)]);
+    lab.policy.trial_s = 1.0;
+    (lab.policy.budget_s, lab.kept_s) = (Some(budget_s), kept_s);
+    lab.deadline = Some(Deadline { ahead_s: 0.0, ranks: (0..3).collect() });
+    let run = lab.run();
+    assert!(lab.script.clock.now() <= 1.01 * budget_s, "{} s", lab.script.clock.now());
+    (lab, run)
+}
+
+#[test]
+fn pairs_that_the_plan_left_out_are_taken_in_the_time_that_remains() {
+    let taken = |run: &Run| -> Vec<usize> {
+        let of = |m: &Measurement| m.references.first().map_or(0, |r| r.trials.len());
+        run.measurements.iter().map(of).collect()
+    };
+    let (lab, run) = with_further(120.0, 1.0);
+    assert_eq!(taken(&run), [3, 2, 0], "and the configuration that was left out");
+    assert!(run.measurements.iter().all(|m| found(m, "reference.time").is_none()));
+    let acts = lab.script.log.borrow();
+    let last_tool = acts.iter().rposition(|act| matches!(act, Act::Tool(_))).unwrap();
+    let left_out = acts.iter().position(|act| matches!(act, Act::Launch(3))).unwrap();
+    assert!(last_tool < left_out, "named tools come first");
+    // Those that nobody named come last.
+    let (lab, run) = with_further(120.0, 0.0);
+    assert_eq!(taken(&run), [3, 2, 0]);
+    let acts = lab.script.log.borrow();
+    let first_launch = acts.iter().position(|act| matches!(act, Act::Launch(3))).unwrap();
+    assert!(acts[first_launch..].iter().any(|act| matches!(act, Act::Tool(_))));
+    // What was left out comes before more pairs of the others. Without time nothing is missing.
+    let (_, run) = with_further(55.0, 1.0);
+    assert_eq!(taken(&run)[..2], [1, 2]);
+    let (_, run) = with_further(30.0, 1.0);
+    assert_eq!(taken(&run)[..2], [1, 0]);
+    assert!(run.measurements.iter().all(|m| found(m, "reference.time").is_none()));
+    assert_eq!(run.measurements[1].missing["references"], "not asked for");
+}
+
 #[test]
 fn a_tool_whose_program_is_not_found_is_named() {
     let mut lab = Lab::new(|_, _| Ok(100.0));

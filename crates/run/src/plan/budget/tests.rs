@@ -277,9 +277,23 @@ fn a_budget_that_is_named_for_a_tool_holds_it_and_no_shorter_one_does() {
         };
         let has_tool = |budget_s| limited(&asked, budget_s).plan.references.contains_key("slow");
         assert!(has_tool(named_s) && !has_tool(named_s - 10.0), "{are_named}: {named}");
-        let line = format!("reference tools left out: slow at 1 configuration: --budget {named}");
+        let line = format!(
+            "reference tools left out, unless time remains: slow at 1 configuration: --budget {named}"
+        );
         assert!(lines(&planned).iter().any(|l| l.ends_with(&line)), "{:?}", planned.findings);
     }
+}
+
+#[test]
+fn tools_that_ran_in_the_end_are_no_longer_left_out() {
+    let line = "for the budget of 20 s: reference tools left out, unless time remains: fio at 2 \
+                configurations: --budget 34m takes them";
+    let mut findings = vec![Finding::new(BUDGET, Severity::Note, line, ADVICE)];
+    correct_tools_left_out(&mut findings, &BTreeMap::from([("fio".to_owned(), 1)]));
+    let now = "for the budget of 20 s: reference tools left out: fio at 1 configuration";
+    assert_eq!(findings[0].message, now);
+    correct_tools_left_out(&mut findings, &BTreeMap::new());
+    assert!(findings.is_empty());
 }
 
 #[test]

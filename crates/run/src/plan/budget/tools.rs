@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use proofmark_model::{Plan, PlannedReference, Point, counted};
+use proofmark_model::{Finding, Plan, PlannedReference, Point, counted};
 
-use super::{Budgets, Step};
+use super::{BUDGET, Budgets, Step};
 use crate::plan::references;
-use crate::planned::Planned;
+use crate::planned::{FurtherPairs, Planned};
 
 /// Part of the budget that tools keep which the request or the profile names.
 const NAMED_PART: f64 = 0.25;
@@ -48,6 +48,24 @@ impl Step<'_> {
         let all = self.asked.references.iter();
         let all = all.map(|(tool, at)| (tool.clone(), at.iter().filter_map(now).collect()));
         all.filter(|(_, at): &(_, Vec<_>)| !at.is_empty()).collect()
+    }
+
+    /// The requested pairs of which the plan has fewer or none.
+    pub(super) fn further_pairs(&mut self) -> Vec<FurtherPairs> {
+        let asked = self.asked_tools();
+        let planned = std::mem::replace(&mut self.planned.plan.references, asked);
+        references::estimate_again(&mut self.planned.plan, self.planned.usable_cpus);
+        let all = references::by_importance(&self.planned.plan);
+        let further = |(tool, pairs): (String, PlannedReference)| {
+            let now = planned.get(&tool).into_iter().flatten().find(|r| r.point == pairs.point);
+            let has_fewer = now.is_none_or(|r| r.runs < pairs.runs);
+            let installed = self.planned.tools.installed.get(&tool).filter(|_| has_fewer)?.clone();
+            Some(FurtherPairs { tool, installed, pairs, left_out: now.is_none() })
+        };
+        let mut further: Vec<FurtherPairs> = all.into_iter().filter_map(further).collect();
+        further.sort_by_key(|pairs| !pairs.left_out);
+        self.planned.plan.references = planned;
+        further
     }
 
     /// Brings tools back for which later steps made time.
@@ -95,7 +113,27 @@ pub(super) fn explain(
         format!("{tool} at {}{takes}", counted(count, "configuration"))
     };
     let lines: Vec<String> = counts.into_iter().map(&mut line).collect();
-    (!lines.is_empty()).then(|| format!("reference tools left out: {}", lines.join("; ")))
+    (!lines.is_empty()).then(|| format!("{LEFT_OUT}{UNLESS}: {}", lines.join("; ")))
+}
+
+/// The start of the line about tools that are left out, and its condition before the run.
+const LEFT_OUT: &str = "reference tools left out";
+const UNLESS: &str = ", unless time remains";
+
+/// Corrects the line about tools after a run, which may have taken their pairs in the time that
+/// remained. `left`: the tools that took none, each with its number of configurations.
+pub(crate) fn correct(findings: &mut Vec<Finding>, left: &BTreeMap<String, u64>) {
+    let Some(at) = findings.iter().position(|f| f.check == BUDGET && f.message.contains(LEFT_OUT))
+    else {
+        return;
+    };
+    if left.is_empty() {
+        findings.remove(at);
+        return;
+    }
+    let budget = findings[at].message.split(LEFT_OUT).next().unwrap_or_default();
+    let each = left.iter().map(|(tool, n)| format!("{tool} at {}", counted(*n, "configuration")));
+    findings[at].message = format!("{budget}{LEFT_OUT}: {}", each.collect::<Vec<_>>().join("; "));
 }
 
 /// The tools of a plan, each with a configuration that it repeats.

@@ -115,11 +115,13 @@ fn a_users_budget_holds_the_tools_too() {
         let (found, planned) = shared(budget_s);
         assert_eq!(found, runs, "{budget_s} s: {:?}", planned.findings);
         assert_eq!(planned.tools.installed.len(), usize::from(runs.is_some()));
+        let further: Vec<_> = planned.tools.further.iter().map(|f| f.pairs.runs).collect();
+        assert_eq!(further, if runs == Some(5) { vec![] } else { vec![5] }, "{budget_s} s");
     }
     let (_, without) = shared(99.0);
     let why = &without.tools.missing[&0].why;
     assert!(why.starts_with("fio: left out for the time limit; --budget 105s takes it"), "{why}");
-    let named = "reference tools left out: fio at 1 configuration: --budget 105s takes it";
+    let named = "reference tools left out, unless time remains: fio at 1 configuration: --budget 105s takes it";
     assert!(without.findings.iter().any(|f| f.message.ends_with(named)), "{:?}", without.findings);
 }
 

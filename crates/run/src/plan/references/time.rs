@@ -34,7 +34,7 @@ pub(super) fn within(planned: &mut Planned, most_s: f64) {
 
 /// All pairs of a plan with their tools, the most important first: the first tool of a configuration
 /// before further ones, then one configuration of each workload, then the shortest.
-fn by_importance(plan: &Plan) -> Vec<(String, PlannedReference)> {
+pub fn by_importance(plan: &Plan) -> Vec<(String, PlannedReference)> {
     let all = plan.references.iter();
     let mut pairs: Vec<(String, PlannedReference)> =
         all.flat_map(|(tool, at)| at.iter().map(|r| (tool.clone(), r.clone()))).collect();

@@ -112,6 +112,23 @@ fn time_that_others_did_not_use_helps_what_seemed_to_have_none() {
     assert!(left_out(&m, 8).is_empty() && took_s <= 8.0, "{took_s}");
 }
 
+/// Three set-ups were ten times as fast as estimated. The last one is not.
+#[test]
+fn a_set_up_in_the_end_is_not_expected_to_be_as_quick_as_others() {
+    let mut all = points("memory.rounds", 4, 126);
+    for point in &mut all {
+        point.params = point.params.clone().with_named("bytes", 3_000_000_000_u64);
+    }
+    all[3].params = all[3].params.clone().with_named("set_up_ms", 3000);
+    for budget_s in [6.0, 7.0, 8.0, 9.0] {
+        let mut plan = limited(all[..3].to_vec(), budget_s, 0.1);
+        (plan.policy.max_trials, plan.left_out) = (8, all[3..].to_vec());
+        plan.policy.memory_rate = Some(1e9);
+        let (_, took_s) = by_deadline(plan, 0.0, &[0, 1, 2, 3]);
+        assert!(took_s <= budget_s, "{took_s} of {budget_s}");
+    }
+}
+
 /// The first of ten trials takes seconds, as beside a build that ends: the least wanted have begun
 /// then, and seem to have no time.
 #[test]
