@@ -4,6 +4,8 @@
 
 /// Above its ceiling.
 pub const ABOVE_CEILING: &str = "above_ceiling";
+/// A core's other hardware thread was busy.
+pub const BUSY_SIBLING: &str = "busy_sibling";
 /// Cache size differs from the reported one.
 pub const CACHE_DISAGREEMENT: &str = "cache_disagreement";
 /// Clock lower than at the start.
@@ -52,6 +54,8 @@ pub const NO_INTERFACE_WITNESS: &str = "no_interface_witness";
 pub const ONE_MACHINE: &str = "one_machine";
 /// Competing process.
 pub const OTHER_CPU: &str = "other_cpu";
+/// Other CPUs busy during a memory load.
+pub const OTHER_CPUS_BUSY: &str = "other_cpus_busy";
 /// More threads than usable CPUs.
 pub const OVERSUBSCRIBED: &str = "oversubscribed";
 /// Page cache measured as a disk.
@@ -88,6 +92,8 @@ pub const TAKEN_IN_FIGURE: &str = "taken_in_figure";
 pub const THROTTLED: &str = "throttled";
 /// The tool itself warns.
 pub const TOOL_WARNING: &str = "tool_warning";
+/// Traced by another process.
+pub const TRACED: &str = "traced";
 /// Trend over the trials.
 pub const TREND: &str = "trend";
 /// The output has two accounts of the same work, which differ.
@@ -100,3 +106,5 @@ pub const UNFINISHED: &str = "unfinished";
 pub const UNWATCHED: &str = "unwatched";
 /// Holes or unwritten extents.
 pub const UNWRITTEN_DATA: &str = "unwritten_data";
+/// A known cause made the interval wide.
+pub const WIDE_INTERVAL: &str = "wide_interval";

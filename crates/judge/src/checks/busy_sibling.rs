@@ -4,7 +4,9 @@
 //! Between slices each thread runs a loop of NOPs: alone it gets every issue slot, with a busy
 //! sibling about half. No counter of the system shows that if the sibling belongs to another guest.
 
-use proofmark_model::{Cut, Finding, Isa, Measurement, Property, Trial, is_alone, key, widest};
+use proofmark_model::{
+    Cut, Finding, Isa, Measurement, Property, Trial, check_id, is_alone, key, widest,
+};
 
 use super::core_shared::missing_by_design;
 use super::weight::Weight;
@@ -19,7 +21,7 @@ const BUS: f64 = 0.96;
 const WHOLE: f64 = 0.9;
 
 pub(super) static CHECK: Check = Check {
-    id: "busy_sibling",
+    id: check_id::BUSY_SIBLING,
     class: Class::DISTURBANCE,
     title: "A core's other hardware thread was busy",
     about: "Applies to loads in slices and dense matrices. Once per millisecond each thread runs a \

@@ -13,10 +13,10 @@ const BY_OTHERS: [&str; 12] = [
     check_id::IO_DURING_LOAD,
     check_id::SHARED_DEVICE,
     check_id::SHARED_INTERFACE,
-    "busy_sibling",
-    "other_cpus_busy",
-    "traced",
-    "wide_interval",
+    check_id::BUSY_SIBLING,
+    check_id::OTHER_CPUS_BUSY,
+    check_id::TRACED,
+    check_id::WIDE_INTERVAL,
 ];
 
 /// Returns true if findings of the check are about what others did.

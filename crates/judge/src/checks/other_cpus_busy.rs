@@ -1,6 +1,6 @@
 //! `other_cpus_busy`: CPUs that the threads do not use were busy, and share the path to memory.
 
-use proofmark_model::{Cut, Finding, Measurement, Severity, Trial, median};
+use proofmark_model::{Cut, Finding, Measurement, Severity, Trial, check_id, median};
 
 use super::programs;
 use super::share::Share;
@@ -25,7 +25,7 @@ const MANY: f64 = 4.0;
 const SURE: f64 = 2.58;
 
 pub(super) static CHECK: Check = Check {
-    id: "other_cpus_busy",
+    id: check_id::OTHER_CPUS_BUSY,
     class: Class::DISTURBANCE,
     title: "Other CPUs were busy during a memory load",
     about: "Applies to loads of memory and caches. The check compares the busy time of CPUs that \

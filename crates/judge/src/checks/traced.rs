@@ -1,13 +1,13 @@
 //! `traced`: another process traced the threads (ptrace).
 
-use proofmark_model::{End, Finding, Measurement, Severity};
+use proofmark_model::{End, Finding, Measurement, Severity, check_id};
 
 use super::{Check, Class, Examine};
 use crate::Context;
 use crate::words::counted;
 
 pub(super) static TRACED: Check = Check {
-    id: "traced",
+    id: check_id::TRACED,
     class: Class::DISTURBANCE,
     title: "Traced by another process",
     about: "Detects a process that traces a thread of the run or of a network's server \

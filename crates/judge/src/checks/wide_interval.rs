@@ -3,7 +3,7 @@
 //! A wide interval by itself makes a result imprecise, not doubtful. But if the trials that others
 //! disturbed widen it, the figure is that of a shared machine.
 
-use proofmark_model::{Finding, Measurement, Trial, Width};
+use proofmark_model::{Finding, Measurement, Trial, Width, check_id};
 
 use super::cost::cost_of_cpu_time;
 use super::loss::{Loss, is_disturbed};
@@ -26,7 +26,7 @@ struct Cause<'a> {
 }
 
 pub(super) static CHECK: Check = Check {
-    id: "wide_interval",
+    id: check_id::WIDE_INTERVAL,
     class: Class::DISTURBANCE,
     title: "A known cause made the interval wide",
     about: "Applies to results of single operations and complete solves with a coarse interval. \

@@ -8,6 +8,7 @@ pub const ALIASES: &[(&str, &str)] = &[
     ("interval", "precision"),
     ("±_in_a_run", "precision"),
     ("lowest_highest", "between_runs"),
+    ("median_of_runs", "between_runs"),
     ("ceiling_reliance", "ceiling"),
     ("of_ceiling", "ceiling"),
     ("rough", "ceiling"),
