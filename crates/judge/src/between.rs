@@ -3,11 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use proofmark_model::{
-    BetweenRuns, FigureKind, MIN_EARLIER_RUNS, Params, PastPoint, RawRun, WorkloadSpec,
-};
+use proofmark_model::{BetweenRuns, MIN_EARLIER_RUNS, Params, PastPoint, RawRun, WorkloadSpec};
 
-use crate::group::over_runs;
+use crate::group::{most_frequent, over_runs};
 
 /// Takes past results together, of those that the run plans. `points` are of runs of the same machine
 /// and program; results of another method of the workload do not count, nor do unusable ones.
@@ -31,7 +29,7 @@ pub fn between_runs(run: &RawRun, points: &[PastPoint]) -> Vec<BetweenRuns> {
 }
 
 fn one(spec: &WorkloadSpec, params: &Params, points: &[&PastPoint]) -> Option<BetweenRuns> {
-    let figure = most_frequent(points)?;
+    let figure = most_frequent(points.iter().map(|p| p.headline));
     let same: Vec<&PastPoint> =
         points.iter().copied().filter(|p| p.headline == figure && p.value.is_some()).collect();
     if (same.len() as u64) < MIN_EARLIER_RUNS {
@@ -45,22 +43,13 @@ fn one(spec: &WorkloadSpec, params: &Params, points: &[&PastPoint]) -> Option<Be
         params: params.clone(),
         figure,
         span: [started().min()?, started().max()?],
-        runs: same.len() as u64,
         over_runs: over_runs(&values, spec.subsystem.info().tolerance)?,
     })
 }
 
-/// The headline of most of the results; of two as frequent, that of the newest.
-fn most_frequent(points: &[&PastPoint]) -> Option<FigureKind> {
-    let count = |kind: FigureKind| points.iter().filter(|p| p.headline == kind).count();
-    let newest = points.iter().max_by_key(|p| p.started)?.headline;
-    let kinds = [FigureKind::Attainable, FigureKind::Typical, FigureKind::Delivered];
-    kinds.into_iter().max_by_key(|kind| (count(*kind), *kind == newest))
-}
-
 #[cfg(test)]
 mod tests {
-    use proofmark_model::{OverRuns, Verdict};
+    use proofmark_model::{FigureKind, OverRuns, Verdict};
 
     use super::*;
     use crate::testing::{flops, host, run, spec};
@@ -107,8 +96,8 @@ mod tests {
             [100.0, 101.0, 99.0].iter().zip(1..).map(|(v, s)| at(&point, s, *v)).collect();
         let found = between_runs(&run, &points);
         let OverRuns::One(level) = &found[0].over_runs else { panic!("{found:?}") };
-        assert!((level.between - 0.01).abs() < 1e-3 && (level.median - 100.0).abs() < 1e-9);
-        assert_eq!((found[0].runs, found[0].span[1]), (3, points[2].started));
+        assert!((level.deviation - 0.01).abs() < 1e-3 && (level.median - 100.0).abs() < 1e-9);
+        assert_eq!((found[0].over_runs.runs(), found[0].span[1]), (3, points[2].started));
         // Each of these makes a third run that is none.
         let others: [fn(&mut PastPoint); 5] = [
             |p| p.method_version += 1,

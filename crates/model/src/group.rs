@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Better, ComparedRow, Difference, FigureKind, Params, Subsystem, Timestamp, Unit, Verdict,
-    VerdictCounts,
+    VerdictCounts, student,
 };
 
 /// Version of a group's shape.
@@ -124,8 +124,32 @@ pub struct RunLevel {
     pub median: f64,
     /// The 95 % interval of the median over runs; null for two runs.
     pub ci95: Option<[f64; 2]>,
+    /// Number of runs.
+    pub runs: u64,
     /// Standard deviation between runs, as a share: that of the logarithms.
-    pub between: f64,
+    pub deviation: f64,
+}
+
+/// Share of the intervals that may miss on either side.
+const TAIL: f64 = 0.025;
+
+impl RunLevel {
+    /// Returns half of the 95 % interval of the machine about the figure of one run, as a share.
+    pub fn between_runs(&self) -> Option<f64> {
+        let freedom = self.runs.checked_sub(1).filter(|n| *n > 0)? as f64;
+        let half = (student(TAIL, freedom) * self.deviation.ln_1p()).exp_m1();
+        Some(half).filter(|half| half.is_finite())
+    }
+}
+
+impl OverRuns {
+    /// Returns the number of runs.
+    pub fn runs(&self) -> u64 {
+        match self {
+            Self::One(level) => level.runs,
+            Self::Two { states } => states.iter().map(|state| state.runs).sum(),
+        }
+    }
 }
 
 /// One of two values.
@@ -144,4 +168,23 @@ pub struct RunState {
 /// Returns the JSON schema of a group.
 pub fn group_schema() -> schemars::Schema {
     schemars::schema_for!(RunGroup)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_fewer_runs_the_wider() {
+        let half = |runs| {
+            let level = RunLevel { median: 1.0, ci95: None, runs, deviation: 0.01 };
+            level.between_runs()
+        };
+        // A deviation of 1 % of 3 runs: t = 4.303; of 31: 2.042. The quantile is to 5 %.
+        for (runs, expected) in [(3, 0.0438), (31, 0.0205)] {
+            let seen = half(runs).unwrap();
+            assert!((seen / expected - 1.0).abs() < 0.05, "{runs}: {seen}");
+        }
+        assert_eq!(half(1), None);
+    }
 }

@@ -83,9 +83,9 @@ pub struct RunArgs {
     pub history: HistoryFile,
     #[command(flatten)]
     pub repeat: Repeat,
-    /// End with the parent process (used by run --repeat)
-    #[arg(long, hide = true)]
-    pub for_repeat: bool,
+    /// Take one of several runs in this directory, and end with the parent (used by run --repeat)
+    #[arg(long, hide = true, value_name = "DIR")]
+    pub for_repeat: Option<PathBuf>,
 }
 
 /// Several runs, one after the other.
@@ -93,8 +93,8 @@ pub struct RunArgs {
 pub struct Repeat {
     /// Number of runs, each in its own directory
     ///
-    /// The report over all gives each figure's median of runs, with an interval over runs. A run that
-    /// ended is kept whatever happens later: see --resume
+    /// The report over all gives each figure's median of runs, with an interval over runs. After a
+    /// stop: --resume DIR
     #[arg(long, value_name = "N", value_parser = limit::runs)]
     pub repeat: Option<u32>,
     /// Time between the starts of two runs, such as 20m

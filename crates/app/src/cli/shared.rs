@@ -9,7 +9,7 @@ use proofmark_model::parse_duration;
 use crate::limit;
 
 /// The files that a run writes.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct ResultFiles {
     /// Directory for the report
     ///

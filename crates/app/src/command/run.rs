@@ -14,7 +14,7 @@ use proofmark_run::{
 use rustix::process::Signal;
 
 use super::repeat;
-use crate::cli::RunArgs;
+use crate::cli::{ResultFiles, RunArgs};
 use crate::error::Outcome;
 use crate::measuring::{Shown, carry_out, print_before_run};
 use crate::quiet;
@@ -24,7 +24,7 @@ pub fn run(args: &RunArgs) -> Result<Outcome> {
     if let Some(dir) = &args.repeat.resume {
         return repeat::resume(dir);
     }
-    if args.for_repeat
+    if args.for_repeat.is_some()
         && !end_with_parent(Signal::TERM).context("cannot watch the parent process")?
     {
         return Ok(Outcome::Failed);
@@ -38,7 +38,10 @@ pub fn run(args: &RunArgs) -> Result<Outcome> {
         say_left_out(reason);
     }
     let run_s = estimate(&planned.plan).1 + tools_s(&planned.plan);
-    let repeated = repeat::Asked::new(&args.repeat, &args.results, run_s)?;
+    let repeated = match args.for_repeat {
+        None => repeat::Asked::new(&args.repeat, &args.results, run_s)?,
+        Some(_) => None,
+    };
     if let Some(repeated) = repeated.as_ref().filter(|_| !args.dry_run) {
         // Each run prints its own, and opens its own session with a server.
         drop(machine);
@@ -57,7 +60,9 @@ pub fn run(args: &RunArgs) -> Result<Outcome> {
     }
     let waited = quiet::look(&machine.host, args.before)?;
     let shown = Shown { waited, ..Shown::RUN };
-    carry_out(machine, planned, (&args.results, Some(&args.history)), shown)
+    let out = args.for_repeat.clone().or_else(|| args.results.out.clone());
+    let results = ResultFiles { out, ..args.results.clone() };
+    carry_out(machine, planned, (&results, Some(&args.history)), shown)
 }
 
 /// Describes the number of trials: `3 or 10 trials each`, or `8 to 12 trials each, ending after 8 or 12
@@ -99,7 +104,7 @@ fn open_trials(policy: &Policy, ids: &BTreeSet<&str>) -> Option<String> {
     if looks().next().is_none() {
         return Some(each);
     }
-    let all = looks().next_back().map_or(most, |last| most.min(last.max(least)));
+    let all = most.min((LOOKS[2] as u32).max(least));
     let mut lines: Vec<String> = Vec::new();
     for ((looks, target), of) in endings.iter().rev() {
         let whose = whose(of, ids);

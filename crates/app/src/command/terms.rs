@@ -133,8 +133,7 @@ pub const TERMS: &[(&str, &str, &str)] = &[
         "Half of the 95 % interval of the machine about the figure of one run, as a share, from earlier runs \
          in the history: same host or label, CPU, memory, kernel, program and method. Their number follows. \
          An interval of one run (\u{b1}) describes its own minute; the larger of the two holds. 2 states: the \
-         runs have one of two values. In a report over several runs (run --repeat) the column is their \
-         standard deviation.",
+         runs have one of two values.",
     ),
     (
         "ceiling",

@@ -4,7 +4,7 @@
 
 use proofmark_model::check_id;
 
-const BY_OTHERS: [&str; 12] = [
+const BY_OTHERS: [&str; 11] = [
     check_id::STEAL,
     check_id::OTHER_CPU,
     check_id::INVOLUNTARY_SWITCHES,
@@ -16,7 +16,6 @@ const BY_OTHERS: [&str; 12] = [
     check_id::BUSY_SIBLING,
     check_id::OTHER_CPUS_BUSY,
     check_id::TRACED,
-    check_id::WIDE_INTERVAL,
 ];
 
 /// Returns true if findings of the check are about what others did.

@@ -57,11 +57,15 @@ fn usual(m: &Measurement) -> Option<f64> {
     Some(if from_windows(m) { s.value() } else { s.trials.median })
 }
 
-/// Why a few trials lowered the sequential figure.
-fn slowed(sequential: &Measurement) -> String {
+/// Which few trials moved the figures apart: the order whose figure is farther from its median trial.
+fn few_trials(random: &Measurement, sequential: &Measurement) -> Option<String> {
+    let moved = |m: &Measurement| Some(m.summary.as_ref()?.value() / usual(m)?);
+    if moved(random)? * moved(sequential)? > 1.0 {
+        return Some("in random order a few trials were fast".to_owned());
+    }
     let stalled = found_before(sequential, check_id::STALLS, Severity::Note);
     let what = if stalled { "trials stalled (stalls)" } else { "a few trials were slow" };
-    format!("in sequential order {what}")
+    Some(format!("in sequential order {what}"))
 }
 
 /// The interval of the median, or the range if there is no interval.
@@ -132,8 +136,8 @@ pub(super) static CHECK: Check = Check {
          The finding names the recorded cause: page faults in the sequential trials, fewer huge \
          pages there, data that a cache may have held, other vCPU placements, or a suspect or invalid sequential result. For disks \
          from 1.25 times on, since scattered blocks may lie on more chips or servers than \
-         neighbouring ones. What both usually do decides: where only the delivered figures differ so \
-         far, since sequential trials stalled, it is a note that names the stall.",
+         neighbouring ones. Where the median trials of both do not differ so far, a few trials decided \
+         it: then it is a note that names them.",
     examine: Examine::Ours(examine),
 };
 
@@ -159,9 +163,10 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
         false => return None,
     };
     let (explained, advice) = match by_few_trials {
-        true => {
-            (Some(slowed(sequential)), "look for what stopped the device then, and repeat both")
-        }
+        true => (
+            few_trials(m, sequential),
+            "look for what happened to the device then, and repeat both",
+        ),
         false => ((rule.why)(ctx, m, sequential), rule.advice),
     };
     let reason = explained.clone().unwrap_or_else(|| "no recorded fact explains it".to_owned());

@@ -123,7 +123,10 @@ pub(super) fn find(
     let candidates = findings.chain(clock);
     let other_place = placed.clone().map(|text| Candidate::new(text, Effect::UNKNOWN));
     let (causes, too_small) = explain(candidates.chain(other_place).collect(), figure.log);
+    // What may be the cause excuses nothing: its size must be known.
+    let known: f64 = causes.iter().filter(|c| c.effect.is_bounded).map(|c| c.effect.log).sum();
     let by_others = causes.iter().map(|c| c.by_others.clone()).collect::<Option<Vec<_>>>();
+    let by_others = by_others.filter(|_| known >= TOGETHER * figure.log);
     let mut named: Vec<String> = causes.into_iter().map(|c| c.text).take(MOST_SHOWN).collect();
     let is_named = placed.is_some_and(|text| named.iter().any(|one| one.starts_with(&text)));
     let by_placement = chosen.is_some() && is_named;

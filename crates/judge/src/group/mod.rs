@@ -79,7 +79,8 @@ fn result(members: &[Member], own: &Run, first: &Measurement) -> GroupedResult {
         .map(|member| member.run.measurements.iter().find(|m| is_same(first, m)))
         .map(|m| m.filter(|m| m.verdict.is_usable() && m.summary.is_some()))
         .collect();
-    let figure = most_frequent_headline(&in_each);
+    let headlines = in_each.iter().flatten().filter_map(|m| Some(m.summary.as_ref()?.headline));
+    let figure = most_frequent(headlines);
     let values: Vec<Option<RunValue>> =
         in_each.iter().map(|m| value(m.as_ref()?, figure)).collect();
     let placed: Vec<(usize, f64)> = values
@@ -106,13 +107,12 @@ fn result(members: &[Member], own: &Run, first: &Measurement) -> GroupedResult {
     }
 }
 
-fn most_frequent_headline(in_each: &[Option<&Measurement>]) -> FigureKind {
-    let headlines = || in_each.iter().flatten().filter_map(|m| Some(m.summary.as_ref()?.headline));
-    let count = |kind: FigureKind| headlines().filter(|headline| *headline == kind).count();
-    [FigureKind::Attainable, FigureKind::Typical, FigureKind::Delivered]
-        .into_iter()
-        .max_by_key(|kind| count(*kind))
-        .unwrap_or(FigureKind::Delivered)
+/// The most frequent kind of figure; of several, the first in this order.
+pub(crate) fn most_frequent(kinds: impl Iterator<Item = FigureKind> + Clone) -> FigureKind {
+    let count = |kind: FigureKind| kinds.clone().filter(|one| *one == kind).count();
+    let ordered = [FigureKind::Delivered, FigureKind::Typical, FigureKind::Attainable];
+    // Of equal ones the last counts.
+    ordered.into_iter().max_by_key(|kind| count(*kind)).unwrap_or_default()
 }
 
 fn value(m: &Measurement, figure: FigureKind) -> Option<RunValue> {

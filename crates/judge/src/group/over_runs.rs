@@ -13,8 +13,8 @@ const TAIL: f64 = 0.025;
 const FEWEST: usize = 6;
 const FEWEST_OF_STATE: usize = 2;
 /// The gap between two states is at least so many times the largest other one, and so many standard
-/// deviations of the runs about their states. Of 6 to 40 runs of one normal, exponential, uniform or
-/// Student-3 distribution, about 1 % look like two states (`chance_looks_like_two_states_rarely`).
+/// deviations of the runs about their states. Of 6 to 40 runs of one normal, exponential or uniform
+/// distribution, at most 1.5 % look like two states (`chance_looks_like_two_states_rarely`).
 const GAPS: f64 = 2.0;
 const DEVIATIONS: f64 = 10.0;
 
@@ -47,7 +47,8 @@ pub(crate) fn over_runs(values: &[(usize, f64)], least: f64) -> Option<OverRuns>
     Some(OverRuns::One(RunLevel {
         median: middle,
         ci95: median_interval(&only).or_else(|| by_student(&logs, middle)),
-        between: deviation(&logs).exp_m1(),
+        runs: only.len() as u64,
+        deviation: deviation(&logs).exp_m1(),
     }))
 }
 
@@ -127,7 +128,7 @@ mod tests {
         for seen in [0.1 - low.ln(), high.ln() - 0.1] {
             assert!((seen / half - 1.0).abs() < 0.05, "{seen} {half}");
         }
-        assert!((level.between - 0.1_f64.exp_m1()).abs() < 1e-9);
+        assert!((level.deviation - 0.1_f64.exp_m1()).abs() < 1e-9);
         assert!((level.median - 0.1_f64.exp()).abs() < 1e-9);
         // The mean of the logarithms is far below this median.
         let skewed = one(&[1e-9, 1.0, 1.0]);

@@ -33,8 +33,8 @@ fn each_result_has_its_values_in_the_order_of_the_starts() {
         (values[1] / values[0] - 1.1).abs() < 1e-9 && (values[2] / values[0] - 0.9).abs() < 1e-9
     );
     let Some(OverRuns::One(level)) = &flops.over_runs else { panic!("{flops:?}") };
-    assert!((level.median / values[0] - 1.0).abs() < 1e-9 && level.between > 0.09);
-    assert!(matches!(&triad.over_runs, Some(OverRuns::One(level)) if level.between == 0.0));
+    assert!((level.median / values[0] - 1.0).abs() < 1e-9 && level.deviation > 0.09);
+    assert!(matches!(&triad.over_runs, Some(OverRuns::One(level)) if level.deviation == 0.0));
     assert_eq!(flops.figure, all[0].measurements[0].summary.as_ref().unwrap().headline);
 }
 

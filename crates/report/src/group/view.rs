@@ -18,7 +18,7 @@ pub fn document(group: &RunGroup, all: bool) -> Document {
     let mut out = Blocks::default();
     out.add("summary", summary(group, &results));
     out.add("results", results_table(&results));
-    out.add("states", states(&results));
+    out.add("states", states(group, &results));
     out.add("changes", Section::plain("Changes from run to run", "changes", changes(group)));
     out.add("runs", Section::plain("Runs", "runs", runs_table(group)));
     let charts = results.iter().filter_map(|r| timeline(group, r));
@@ -54,7 +54,7 @@ fn summary(group: &RunGroup, results: &[&GroupedResult]) -> String {
     let both: Vec<(f64, f64)> = results
         .iter()
         .filter_map(|r| match r.over_runs.as_ref()? {
-            OverRuns::One(level) => Some((r.within?, level.between)),
+            OverRuns::One(level) => Some((r.within?, level.between_runs()?)),
             OverRuns::Two { .. } => None,
         })
         .collect();
@@ -79,8 +79,8 @@ fn summary(group: &RunGroup, results: &[&GroupedResult]) -> String {
     joined([format!("{machine}."), vary, states, short], " ")
 }
 
-/// Hours that the runs must span before another hour is covered.
-const HOURS: f64 = 3.0;
+/// Hours from which on the runs cover more than the circumstances of one.
+const LONG_ENOUGH_H: f64 = 3.0;
 
 /// Says that runs close to each other share their circumstances.
 fn short_time(group: &RunGroup) -> String {
@@ -88,7 +88,7 @@ fn short_time(group: &RunGroup) -> String {
         return String::new();
     };
     let span_s = last.started.since(first.started);
-    match span_s < HOURS * 3600.0 {
+    match span_s < LONG_ENOUGH_H * 3600.0 {
         true => format!(
             "The runs span {}: another hour or day may differ by more.",
             format_seconds(span_s.max(0.0))
@@ -127,8 +127,11 @@ fn results_table(results: &[&GroupedResult]) -> Table {
             ci95.and_then(|([low, high], median)| half_width(low, high, median))
         })
         .explained("±", whole)
-        .number("between runs", |r| level(r).and_then(|l| percent_of(l.between)))
-        .explained("between runs", "The standard deviation of the runs' figures, as a share.")
+        .number("between runs", |r| level(r)?.between_runs().and_then(percent_of))
+        .explained(
+            "between runs",
+            "Half of the 95 % interval of the machine about the figure of one run.",
+        )
         .number("± in a run", |r| r.within.and_then(percent_of))
         .explained("± in a run", "Half of the 95 % interval of one run: the median over the runs.")
         .spare(1)
@@ -143,9 +146,9 @@ fn results_table(results: &[&GroupedResult]) -> Table {
         .rows(results.iter().copied())
 }
 
-/// Half of an interval as a share of its median: the farther end.
+/// Half of an interval as a share of its median.
 fn half_width(low: f64, high: f64, median: f64) -> Option<String> {
-    percent_of(((high - median).max(median - low) / median).abs())
+    percent_of(((high - low) / 2.0 / median).abs())
 }
 
 fn percent_of(share: f64) -> Option<String> {
@@ -172,19 +175,23 @@ fn ends(r: &GroupedResult) -> Option<String> {
     scale(r).tight_interval([low, high])
 }
 
+/// The directory of a run: `run-03`.
+fn run_name(run: &GroupedRun) -> String {
+    clean(run.name.trim_end_matches('/').rsplit('/').next().unwrap_or(&run.name))
+}
+
 /// A sentence for each result in two states.
-fn states(results: &[&GroupedResult]) -> Vec<Item> {
+fn states(group: &RunGroup, results: &[&GroupedResult]) -> Vec<Item> {
     let of = |r: &&&GroupedResult| match r.over_runs.as_ref()? {
         OverRuns::Two { states } => {
             let scale = scale(r);
             let one = |state: &RunState| {
                 let value = scale.with_label(state.median)?;
-                let runs = state.places.iter().map(|place| (place + 1).to_string());
-                let runs: Vec<String> = runs.collect();
+                let runs = state.places.iter().filter_map(|place| group.runs.get(*place));
+                let runs: Vec<String> = runs.map(run_name).collect();
                 Some(format!(
-                    "{value} in {} of the runs ({} {})",
+                    "{value} in {} of the runs with a value ({})",
                     format_percent(state.share),
-                    if runs.len() == 1 { "run" } else { "runs" },
                     and_list(runs)
                 ))
             };
@@ -203,7 +210,8 @@ fn changes(group: &RunGroup) -> Vec<Item> {
         let all =
             all.map(|d| format!("{}: {}, before {}", clean(&d.what), clean(&d.b), clean(&d.a)));
         let texts = all.map(|text| text.into()).collect();
-        Item { term: format!("From run {} on", change.run + 1), texts }
+        let name = group.runs.get(change.run).map(run_name).unwrap_or_default();
+        Item { term: format!("From {name} on"), texts }
     };
     let all: Vec<Item> = group.changes.iter().map(item).collect();
     match all.is_empty() {
@@ -220,39 +228,38 @@ fn changes(group: &RunGroup) -> Vec<Item> {
 }
 
 fn runs_table(group: &RunGroup) -> Table {
-    let rows = group.runs.iter().enumerate();
     Columns::new("")
-        .number("run", |(place, _): &(usize, &GroupedRun)| (place + 1).to_string())
-        .column("started, UTC", |(_, run)| minute(run.started))
+        .column("run", |run: &&GroupedRun| run_name(run))
+        .column("started, UTC", |run| minute(run.started))
         .keys()
-        .column("took", |(_, run)| run.seconds.map(format_seconds))
+        .column("took", |run| run.seconds.map(format_seconds))
         .spare(3)
-        .number("valid", |(_, run)| run.verdicts.valid.to_string())
-        .number("suspect", |(_, run)| run.verdicts.suspect.to_string())
-        .number("invalid", |(_, run)| run.verdicts.invalid.to_string())
+        .number("valid", |run| run.verdicts.valid.to_string())
+        .number("suspect", |run| run.verdicts.suspect.to_string())
+        .number("invalid", |run| run.verdicts.invalid.to_string())
         .spare(2)
-        .column("clock", |(_, run)| run.clock_hz.map(|hz| format_quantity(hz, Unit::Hertz)))
+        .column("clock", |run| run.clock_hz.map(|hz| format_quantity(hz, Unit::Hertz)))
         .spare(1)
-        .number("at work", |(_, run)| run.at_work.and_then(percent_of))
+        .number("at work", |run| run.at_work.and_then(percent_of))
         .explained("at work", "The share of the threads' time in which they worked.")
         .spare(1)
-        .number("others", |(_, run)| run.others_of_one_cpu.and_then(percent_of))
+        .number("others", |run| run.others_of_one_cpu.and_then(percent_of))
         .explained("others", "CPU time of other programs: 100 % is one CPU.")
         .spare(2)
-        .column("vCPU placement", |(_, run)| Entry::from(run.placements.as_deref().map(clean)))
+        .column("vCPU placement", |run| Entry::from(run.placements.as_deref().map(clean)))
         .spare(2)
-        .rows(rows.collect::<Vec<_>>())
+        .rows(&group.runs)
 }
 
 /// The runs of a result over time; `None` where fewer than two have a value.
 fn timeline(group: &RunGroup, r: &GroupedResult) -> Option<Timeline> {
     let dates = Dates::new(group.runs.first()?.started, group.runs.last()?.started);
     let scale = scale(r);
-    let spots = group.runs.iter().zip(&r.values).enumerate().filter_map(|(place, (run, value))| {
+    let spots = group.runs.iter().zip(&r.values).filter_map(|(run, value)| {
         let value = value.as_ref()?;
         let text = scale.with_label(value.value)?;
         let x = minute(run.started);
-        let about = format!("run {}, {x}: {text}, {}", place + 1, verdict_mark(value.verdict));
+        let about = format!("{}, {x}: {text}, {}", run_name(run), verdict_mark(value.verdict));
         let mark: Mark = mark_at(&scale, value.value, about, value.verdict)?;
         Some(Spot { at: dates.place(run.started), x, mark, ..Spot::default() })
     });

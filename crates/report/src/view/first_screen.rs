@@ -149,11 +149,11 @@ fn row(run: &Run, groups: &[Group], chosen: &Chosen) -> Option<ScreenRow> {
 /// How the headline varied between earlier runs, and their number: `4.0 % (9)`.
 fn between_runs(run: &Run, m: &Measurement, s: &Summary) -> Option<String> {
     let between = run.between_runs_of(&m.workload, &m.params)?;
-    let runs = between.runs;
-    match between.over_runs {
+    let runs = between.over_runs.runs();
+    match &between.over_runs {
         _ if between.figure != s.headline => None,
         OverRuns::Two { .. } => Some(format!("2 states ({runs})")),
-        OverRuns::One(_) => Some(format!("{} ({runs})", percentage(between.half_width()?)?)),
+        OverRuns::One(level) => Some(format!("{} ({runs})", percentage(level.between_runs()?)?)),
     }
 }
 

@@ -35,7 +35,7 @@ pub(super) struct Repeated {
     started: Timestamp,
     /// The directory in which the command was typed.
     pub(super) directory: PathBuf,
-    /// The arguments of each run after the word `run`.
+    /// The arguments as typed after the word `run`. Each run ignores those about several runs.
     pub(super) arguments: Vec<String>,
     /// Number and distance of the runs.
     #[serde(flatten)]
@@ -80,6 +80,16 @@ impl Repeated {
         let digits = self.timing.runs.to_string().len().max(2);
         dir.join(format!("run-{number:0digits$}"))
     }
+
+    /// The directories of the runs that ended; an error if none did.
+    pub(super) fn ended_runs(&self, dir: &Path) -> Result<Vec<PathBuf>> {
+        let all = (1..=self.timing.runs).map(|number| self.run_directory(dir, number));
+        let ended: Vec<PathBuf> = all.filter(|own| matches!(find(own), Found::Ended(_))).collect();
+        match ended.is_empty() {
+            true => Err(usage(format!("no run in {} has ended", dir.display()))),
+            false => Ok(ended),
+        }
+    }
 }
 
 /// Creates the directory of several runs, which must hold none.
@@ -94,31 +104,29 @@ pub(super) fn create(dir: &Path) -> Result<()> {
     crate::output::named_folder(dir).map(drop)
 }
 
-/// Returns the run in a directory, if it ended by itself. Anything else there is moved aside, and the
-/// path says where.
-pub(super) fn ended(dir: &Path) -> Result<Result<Run, Option<PathBuf>>> {
-    if fs::symlink_metadata(dir).is_err() {
-        return Ok(Err(None));
-    }
-    match read_ended(dir) {
-        Some(run) => Ok(Ok(run)),
-        None => move_aside(dir).map(Err),
-    }
+/// What is in the directory of a run.
+#[derive(Debug, PartialEq)]
+pub(super) enum Found {
+    /// A run that ended by itself.
+    Ended(Box<Run>),
+    /// Nothing: the run did not begin.
+    Absent,
+    /// A run that a signal or a crash cut off, or something else.
+    Stopped,
 }
 
-/// Returns true if the directory has a run that ended by itself.
-pub(super) fn has_ended(dir: &Path) -> bool {
-    read_ended(dir).is_some()
-}
-
-fn read_ended(dir: &Path) -> Option<Run> {
-    let text = read_text(&dir.join(RUN_FILE), LARGEST_RUN).ok()?;
-    let run = read_run(&text).ok()?;
-    (run.ended.is_some() && run.interrupted.is_none()).then_some(run)
+/// Looks for a run in its directory.
+pub(super) fn find(dir: &Path) -> Found {
+    let read = || read_run(&read_text(&dir.join(RUN_FILE), LARGEST_RUN).ok()?).ok();
+    match read().filter(|run: &Run| run.ended.is_some() && run.interrupted.is_none()) {
+        Some(run) => Found::Ended(Box::new(run)),
+        None if fs::symlink_metadata(dir).is_err() => Found::Absent,
+        None => Found::Stopped,
+    }
 }
 
 /// Renames the directory of a run that was cut off: `run-03-stopped`. One without any file is removed.
-fn move_aside(dir: &Path) -> Result<Option<PathBuf>> {
+pub(super) fn move_aside(dir: &Path) -> Result<Option<PathBuf>> {
     if fs::remove_dir(dir).is_ok() {
         return Ok(None);
     }
@@ -173,9 +181,10 @@ mod tests {
             fs::create_dir_all(&own).unwrap();
             fs::write(own.join(RUN_FILE), serde_json::to_vec(run).unwrap()).unwrap();
         };
-        assert_eq!(ended(&own).unwrap(), Err(None));
+        assert_eq!(find(&own), Found::Absent);
         fs::create_dir(&own).unwrap();
-        assert_eq!(ended(&own).unwrap(), Err(None), "empty");
+        assert_eq!(find(&own), Found::Stopped, "empty");
+        assert_eq!(move_aside(&own).unwrap(), None);
         assert!(!own.exists());
         let done = Run { ended: Some(Timestamp::now()), ..testing::run(Vec::new()) };
         let stopped = Run { interrupted: Some("SIGTERM".to_owned()), ..done.clone() };
@@ -183,13 +192,15 @@ mod tests {
         for (run, to) in [(Run { ended: None, ..done.clone() }, aside("")), (stopped, aside("-2"))]
         {
             put(&run);
-            assert_eq!(ended(&own).unwrap(), Err(Some(to.clone())));
+            assert_eq!(find(&own), Found::Stopped);
+            assert_eq!(move_aside(&own).unwrap(), Some(to.clone()));
             assert!(to.join(RUN_FILE).exists() && !own.exists());
         }
         fs::create_dir(&own).unwrap();
         fs::write(own.join(RUN_FILE), "{ cut o").unwrap();
-        assert_eq!(ended(&own).unwrap(), Err(Some(aside("-3"))));
+        assert_eq!(find(&own), Found::Stopped);
+        assert_eq!(move_aside(&own).unwrap(), Some(aside("-3")));
         put(&done);
-        assert_eq!(ended(&own).unwrap(), Ok(done));
+        assert_eq!(find(&own), Found::Ended(Box::new(done)));
     }
 }

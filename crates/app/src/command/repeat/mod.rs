@@ -1,13 +1,13 @@
 //! `proofmark run --repeat`: whole runs, spread over time.
 //!
 //! Each run is a process of its own, with the arguments that the user typed: a crash costs one run, and
-//! each run has its own time limit. Between the runs this process sleeps; during one it waits for the
-//! run's output to end, which takes no CPU time.
+//! each run has its own time limit. Between the runs this process sleeps. During one it waits for the
+//! run's output to end, and wakes four times a second for signals.
 
 mod folder;
 mod timing;
-mod typed;
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -24,7 +24,7 @@ use crate::output::new_folder;
 use crate::signals;
 use crate::text::say;
 use crate::this_program::tool;
-use folder::{REPEAT_FILE, Repeated};
+use folder::{Found, REPEAT_FILE, Repeated};
 use timing::Timing;
 
 /// Time that a stopped run has to save and report what it measured.
@@ -61,9 +61,7 @@ impl Asked {
 
     /// Carries out all runs.
     pub(super) fn carry_out(&self, out: Option<&Path>) -> Result<Outcome> {
-        // After the program's name and the word `run`.
-        let arguments = typed::of_each_run(std::env::args_os().skip(2))?;
-        let repeated = Repeated::new(tool(), self.timing, arguments)?;
+        let repeated = Repeated::new(tool(), self.timing, typed()?)?;
         let dir = match out {
             Some(dir) => {
                 folder::create(dir)?;
@@ -75,6 +73,16 @@ impl Asked {
         say(&format!("proofmark: {}", self.words()));
         all_runs(&repeated, &dir, self.run_s)
     }
+}
+
+/// The arguments after the word `run`. A file keeps them, so they must be UTF-8.
+fn typed() -> Result<Vec<String>> {
+    let text = |argument: OsString| {
+        argument.into_string().map_err(|argument| {
+            usage(format!("'{}' is not UTF-8, as --repeat needs", argument.to_string_lossy()))
+        })
+    };
+    std::env::args_os().skip(2).map(text).collect()
 }
 
 /// Carries out those runs of a directory that did not end.
@@ -110,18 +118,19 @@ fn all_runs(repeated: &Repeated, dir: &Path, run_s: f64) -> Result<Outcome> {
     let stopper = stop.clone();
     signals::on_signals(move |signal| stopper.stop(signal)).context("cannot handle signals")?;
     let mut runs = Runs { repeated, dir, stop, run_s, last: None };
-    let mut open = runs.open()?;
-    open.reverse();
+    let open = runs.open()?;
     let (mut failures, mut status) = (0, Outcome::Done);
-    while let Some(number) = open.pop() {
-        if !runs.wait(number, open.len() as u32) {
+    for (place, number) in open.iter().copied().enumerate() {
+        if !runs.wait(number, (open.len() - place) as u32) {
             return Ok(runs.stopped());
         }
         match runs.carry_out(number)? {
             None => return Ok(runs.stopped()),
             Some(Exit::Status(code)) if code == Code::Done as i32 => failures = 0,
             Some(Exit::Status(code)) if code == Code::Invalid as i32 => {
-                (failures, status) = (0, Outcome::Invalid);
+                failures = 0;
+                // A run that failed is worse.
+                status = if status == Outcome::Done { Outcome::Invalid } else { status };
             }
             // The run has said what is wrong with the arguments.
             Some(Exit::Status(code)) if code == Code::Usage as i32 => {
@@ -148,22 +157,24 @@ impl Runs<'_> {
         let mut open = Vec::new();
         let mut done = 0;
         for number in 1..=self.repeated.timing.runs {
-            let dir = self.repeated.run_directory(self.dir, number);
-            match folder::ended(&dir)? {
-                Ok(run) => {
+            let own = self.repeated.run_directory(self.dir, number);
+            match folder::find(&own) {
+                Found::Ended(run) => {
                     done += 1;
                     self.run_s = seconds(&run).unwrap_or(self.run_s);
+                    continue;
                 }
-                Err(aside) => {
-                    open.push(number);
-                    if let Some(aside) = aside {
+                Found::Absent => {}
+                Found::Stopped => {
+                    if let Some(kept) = folder::move_aside(&own)? {
                         say(&format!(
                             "proofmark: run {number} was stopped; kept in {}",
-                            aside.display()
+                            kept.display()
                         ));
                     }
                 }
             }
+            open.push(number);
         }
         if done > 0 {
             say(&format!("proofmark: {done} of {} runs are done", self.repeated.timing.runs));
@@ -172,11 +183,11 @@ impl Runs<'_> {
     }
 
     /// Waits until a run is to begin, and prints when all end. Returns false if a signal came.
-    fn wait(&mut self, number: u32, later: u32) -> bool {
+    fn wait(&mut self, number: u32, left: u32) -> bool {
         let Timing { runs, every } = self.repeated.timing;
         let pause = |last: Instant| every.unwrap_or_default().saturating_sub(last.elapsed());
         let wait = self.last.map_or(Duration::ZERO, pause);
-        let left_s = self.repeated.timing.left_s(later + 1, wait, self.run_s);
+        let left_s = self.repeated.timing.left_s(left, wait, self.run_s);
         let mut line = format!("proofmark: run {number} of {runs}");
         if wait > STEP {
             line += &format!(" begins in {}", format_seconds(wait.as_secs_f64()));
@@ -201,8 +212,8 @@ impl Runs<'_> {
         // The run's directory counts from the one in which the user typed, as other paths do.
         let out = std::path::absolute(&own).context("cannot determine the current directory")?;
         let mut command = Command::new(own_program()?);
-        command.args(["run", "--for-repeat", "--out"]).arg(&out);
-        command.args(&self.repeated.arguments).current_dir(&self.repeated.directory);
+        command.args(["run", "--for-repeat"]).arg(&out).args(&self.repeated.arguments);
+        command.current_dir(&self.repeated.directory);
         let options = StartOptions {
             output: Stream::Lines(LONGEST_LINE),
             errors: Stream::Inherited,
@@ -243,22 +254,12 @@ impl Runs<'_> {
 
 /// Returns the runs that ended in a directory of `run --repeat`; `None` for another one.
 pub(super) fn ended_runs(dir: &Path) -> Option<Result<Vec<PathBuf>>> {
-    dir.join(REPEAT_FILE).is_file().then(|| {
-        let repeated = Repeated::read(dir)?;
-        let all = (1..=repeated.timing.runs).map(|number| repeated.run_directory(dir, number));
-        let ended: Vec<PathBuf> = all.filter(|own| folder::has_ended(own)).collect();
-        match ended.is_empty() {
-            true => Err(usage(format!("no run in {} has ended yet", dir.display()))),
-            false => Ok(ended),
-        }
-    })
+    dir.join(REPEAT_FILE).is_file().then(|| Repeated::read(dir)?.ended_runs(dir))
 }
 
-/// Reports all runs together.
+/// Reports all runs that ended together.
 fn finish(repeated: &Repeated, dir: &Path, status: Outcome) -> Result<Outcome> {
-    let numbers = 1..=repeated.timing.runs;
-    let paths: Vec<PathBuf> = numbers.map(|n| repeated.run_directory(dir, n)).collect();
-    let verdict = super::group::report_all(dir, &paths)?;
+    let verdict = super::group::report_all(dir, &repeated.ended_runs(dir)?)?;
     Ok(match status {
         Outcome::Done if verdict == Some(Verdict::Invalid) => Outcome::Invalid,
         status => status,

@@ -262,7 +262,7 @@ pub const RESULTS: &[Words] = &[
         "In seconds after the first sample.",
     ),
     ("others", "Column: CPU time of other programs in a run", "100 % is one CPU."),
-    ("took", "Column: duration of a run", "From its start to its end, reports included."),
+    ("took", "Column: duration of a run", "From its start to its last trial, without the reports."),
     ("samples", "Column: values of a series", "`proofmark endure` takes one per --every."),
     ("median", "Column: the middle value", "Half of the values are above it."),
     (

@@ -4,8 +4,8 @@
 use std::cmp::Reverse;
 
 use proofmark_model::{
-    AT_LIMIT, Figure, FigureKind, MIN_EARLIER_RUNS, Measurement, Run, Subsystem, TimeCause, Trial,
-    counted, placement_words,
+    AT_LIMIT, Figure, FigureKind, Measurement, Run, Subsystem, TimeCause, Trial, counted,
+    placement_words,
 };
 use serde::Serialize;
 
@@ -61,7 +61,7 @@ fn between_runs(run: &Run, rows: &[Row]) -> Option<String> {
     let is_known = rows.iter().any(|(_, row)| row.between.is_some());
     let has_figure = rows.iter().any(|(_, row)| row.value.is_some());
     (has_figure && !is_known && run.imported.is_none())
-        .then(|| format!("Between runs: not known (fewer than {MIN_EARLIER_RUNS} earlier runs)."))
+        .then(|| "Between runs: not known (see run --repeat).".to_owned())
 }
 
 /// Share of a delivered figure by which the slow end of its interval may be below it without a note,
