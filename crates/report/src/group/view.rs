@@ -7,8 +7,8 @@ use proofmark_model::{
 
 use crate::view::{
     Audience, Blocks, Chart, Columns, Dates, Document, Drawing, Drawings, Entry, Item, Mark, Scale,
-    Section, Series, Spot, Table, Timeline, agree, clean, counted, joined, mark_at, minute,
-    percent, verdict_mark,
+    Section, Series, Spot, Table, Timeline, clean, counted, joined, mark_at, minute, percent,
+    verdict_mark,
 };
 
 /// Makes the document: the main results over all runs, what changed, and the runs. With `all`, every
@@ -48,7 +48,7 @@ fn title(group: &RunGroup) -> String {
     }
 }
 
-/// The share of the results that vary between runs by more than their own intervals say.
+/// The results that runs know less well than their own intervals say.
 fn summary(group: &RunGroup, results: &[&GroupedResult]) -> String {
     let machine = group.runs.first().map(|run| clean(&run.machine)).unwrap_or_default();
     let both: Vec<(f64, f64)> = results
@@ -63,9 +63,8 @@ fn summary(group: &RunGroup, results: &[&GroupedResult]) -> String {
     let vary = match both.len() {
         0 => String::new(),
         n => format!(
-            "{more} of {} {} more between runs than the interval of one run says.",
-            counted(n as u64, "result"),
-            agree(more as u64, ["varies", "vary"])
+            "In {more} of {}, the uncertainty between runs is larger than that within one (±).",
+            counted(n as u64, "result")
         ),
     };
     let states = match two {
