@@ -76,13 +76,16 @@ const MOST_EARLIER: usize = 50;
 pub fn earlier(run: &RawRun, history: &HistoryFile) -> Vec<PastPoint> {
     let read = || -> Option<Vec<PastPoint>> {
         let path = place(history.place.history.as_deref()).ok()??;
-        let store = Store::open_existing(&path).ok()??;
+        let store = open_existing(&path).ok()??;
         let past = store.runs(&Filter::default()).ok()?;
         let same = past.iter().rev().filter(|past| is_alike(past, run)).take(MOST_EARLIER);
-        let ids: BTreeSet<i64> = same.map(|past| past.id).collect();
+        let same: Vec<&PastRun> = same.collect();
+        let since = Some(same.last()?.started);
+        let ids: BTreeSet<i64> = same.iter().map(|past| past.id).collect();
         let workloads: BTreeSet<&String> = run.plan.points.iter().map(|p| &p.workload).collect();
         let of = |workload: &&String| {
-            let filter = Filter { workload: Some((*workload).clone()), ..Filter::default() };
+            let workload = Some((*workload).clone());
+            let filter = Filter { workload, since, ..Filter::default() };
             store.points(&filter).ok()
         };
         let all = workloads.iter().filter_map(of).flatten();
@@ -91,16 +94,20 @@ pub fn earlier(run: &RawRun, history: &HistoryFile) -> Vec<PastPoint> {
     if history.no_history { Vec::new() } else { read().unwrap_or_default() }
 }
 
-/// Returns true for an earlier run of the same machine, by host name or label, kernel and program.
+/// Returns true for an earlier run of the same machine, kernel and program.
 fn is_alike(past: &PastRun, run: &RawRun) -> bool {
-    let (host, os) = (&run.host, &run.host.os);
-    let same = |a: Option<&String>, b: Option<&String>| a.zip(b).is_none_or(|(a, b)| a == b);
     past.started < run.started
-        && past.machine == host.same_machine_words()
-        && past.kernel.as_ref() == os.kernel.get()
+        && past.machine == run.host.same_machine_words()
+        && past.kernel.as_ref() == run.host.os.kernel.get()
         && past.version == run.tool.version
-        && (same(past.host.as_ref(), os.host_name.get())
-            || past.label.is_some() && past.label == run.label)
+        && has_name(run, past.host.as_ref(), past.label.as_ref())
+}
+
+/// Returns true if a run has this host name or this label; a host name that is not known is any.
+pub fn has_name<M>(run: &Run<M>, host: Option<&String>, label: Option<&String>) -> bool {
+    let own = run.host.os.host_name.get();
+    own.zip(host).is_none_or(|(own, host)| own == host)
+        || label.is_some() && run.label.as_ref() == label
 }
 
 /// Opens the history in a file, and creates it if it does not exist.

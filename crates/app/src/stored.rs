@@ -16,7 +16,7 @@ use crate::text::say;
 use crate::this_program::tool;
 
 /// Largest run file that is read, in bytes.
-const LARGEST_RUN: u64 = 1 << 30;
+pub const LARGEST_RUN: u64 = 1 << 30;
 
 /// What to do where a name is that of no run.
 const NAME_A_RUN: &str = "name a run file, its directory, or its number in `proofmark history`";

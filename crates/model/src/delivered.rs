@@ -7,7 +7,7 @@
 //! [`Fixed::rate_after_stall`]. `delivered/tests.rs` simulates the interval together with the rule
 //! that stops by it.
 
-use crate::{Unit, median, student};
+use crate::{MISSES, Unit, median, student};
 
 #[cfg(test)]
 mod tests;
@@ -54,9 +54,6 @@ impl Fixed {
         }
     }
 }
-
-/// The probability with which each end misses.
-const MISSES: f64 = 0.025;
 
 /// Returns all work over all time, in the unit of the values; not a number without rounds.
 pub(crate) fn delivered(unit: Unit, rounds: &[Done]) -> f64 {

@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Better, ComparedRow, Difference, FigureKind, Params, Subsystem, Timestamp, Unit, Verdict,
-    VerdictCounts, student,
+    Better, ComparedRow, Difference, FigureKind, MISSES, Params, Subsystem, Timestamp, Unit,
+    Verdict, VerdictCounts, student,
 };
 
 /// Version of a group's shape.
@@ -130,14 +130,11 @@ pub struct RunLevel {
     pub deviation: f64,
 }
 
-/// Share of the intervals that may miss on either side.
-const TAIL: f64 = 0.025;
-
 impl RunLevel {
     /// Returns half of the 95 % interval of the machine about the figure of one run, as a share.
     pub fn between_runs(&self) -> Option<f64> {
         let freedom = self.runs.checked_sub(1).filter(|n| *n > 0)? as f64;
-        let half = (student(TAIL, freedom) * self.deviation.ln_1p()).exp_m1();
+        let half = (student(MISSES, freedom) * self.deviation.ln_1p()).exp_m1();
         Some(half).filter(|half| half.is_finite())
     }
 }

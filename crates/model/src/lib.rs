@@ -142,7 +142,7 @@ pub use statistics::{MIN_VALUES, Statistics, median, median_interval, summarise}
 pub use storage::{
     BlockDevice, DeviceTraffic, FileState, Flush, IoLimit, Link, Order, Storage, StorageKind,
 };
-pub use student::student;
+pub use student::{MISSES, student};
 pub use subsystem::{FactScope, Subsystem, SubsystemInfo};
 pub use system_limit::{
     CgroupLimit, LimitKind, LimitReached, Seen, SystemLimit, SystemState, limit_reached,

@@ -1,5 +1,8 @@
 //! Quantiles of Student's distribution.
 
+/// The probability with which each end of a 95 % interval misses.
+pub const MISSES: f64 = 0.025;
+
 /// Returns the standard normal deviate that is exceeded with this probability, 0 < p <= 0.5.
 /// Abramowitz and Stegun, *Handbook of Mathematical Functions*, 26.2.23; to 0.0005.
 fn normal(p: f64) -> f64 {

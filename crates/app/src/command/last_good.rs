@@ -16,7 +16,7 @@ use proofmark_model::{ComparedPoint, PastRun, Run};
 use proofmark_store::Filter;
 
 use super::compare::{ReadRun, compare_read};
-use crate::history_file;
+use crate::history_file::{self, has_name};
 use crate::text::say;
 
 /// Finds and reads the baseline of a run, and prints its number and date, and what could not be held
@@ -142,11 +142,8 @@ fn read(past: &PastRun, own: &ReadRun, history: &Path, passed: &mut Passed) -> O
     None
 }
 
-/// Returns true for two runs of machines with the same hardware and the same host name or label;
-/// a name that a run does not have matches any.
+/// Returns true for two runs of machines with the same hardware and the same host name or label.
 fn is_same_machine(a: &Run, b: &Run) -> bool {
-    let host = |run: &'_ Run| run.host.os.host_name.get().cloned();
-    let same = |x: Option<String>, y: Option<String>| x.zip(y).is_none_or(|(x, y)| x == y);
     a.host.same_machine_words() == b.host.same_machine_words()
-        && (same(host(a), host(b)) || a.label.is_some() && a.label == b.label)
+        && has_name(a, b.host.os.host_name.get(), b.label.as_ref())
 }

@@ -45,7 +45,7 @@ use facts::Fact;
 pub use facts::changes;
 use instruction_sets::Matched;
 use margin::{Margins, Speed};
-use names::Names;
+pub(crate) use names::Names;
 use pairs::{Match, Pair, spec_of};
 use reason::JudgedFigure;
 

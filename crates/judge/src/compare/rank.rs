@@ -11,14 +11,12 @@
 
 use std::collections::BTreeMap;
 
-use proofmark_model::{Ratio, median};
+use proofmark_model::{MISSES, Ratio, median};
 
 /// Most trials of a side that are used; of more, every n-th.
 const MOST: usize = 500;
 /// Most pairs for which the distribution is counted.
 const COUNTED: usize = 1000;
-/// Share of the intervals that may miss the ratio on either side.
-const TAIL: f64 = 0.025;
 /// The same as a quantile of the normal distribution.
 const QUANTILE: f64 = 1.959_964;
 
@@ -89,7 +87,7 @@ fn rank(n: usize, m: usize) -> Option<usize> {
     let mut k = 0;
     for count in orders {
         below += count / total;
-        if below > TAIL {
+        if below > MISSES {
             break;
         }
         k += 1;

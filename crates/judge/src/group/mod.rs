@@ -5,13 +5,14 @@ mod over_runs;
 mod tests;
 
 use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 
 use proofmark_model::{
-    ComparedRow, FigureKind, GROUP_SCHEMA, GroupChange, GroupedResult, GroupedRun, Measurement,
-    ResultNames, Run, RunGroup, RunValue, clean, median, placement_words,
+    ComparedRow, FigureKind, GROUP_SCHEMA, GroupChange, GroupedResult, GroupedRun, MainResult,
+    Measurement, Params, Run, RunGroup, RunValue, clean, median, placement_words,
 };
 
-use crate::compare::{clock_under_load, facts_that_differ};
+use crate::compare::{Names, clock_under_load, facts_that_differ};
 pub(crate) use over_runs::over_runs;
 
 /// A run and where it was read.
@@ -56,27 +57,58 @@ fn grouped_run(member: Member) -> GroupedRun {
     }
 }
 
-/// The results of all runs. A series over time is none: it has no single value.
-fn results(members: &[Member]) -> Vec<GroupedResult> {
-    let mut firsts: Vec<(usize, &Measurement)> = Vec::new();
-    for (place, member) in members.iter().enumerate() {
-        for m in member.run.measurements.iter().filter(|m| m.series.is_none()) {
-            if !firsts.iter().any(|(_, first)| is_same(first, m)) {
-                firsts.push((place, m));
-            }
+/// A run with what its results are looked up by, which is made once.
+struct Indexed<'a> {
+    run: &'a Run,
+    names: Names<'a>,
+    rows: Vec<MainResult<'a>>,
+    results: BTreeMap<Key<'a>, &'a Measurement>,
+}
+
+type Key<'a> = (&'a str, &'a Params);
+
+impl<'a> Indexed<'a> {
+    fn new(run: &'a Run) -> Self {
+        let mut results = BTreeMap::new();
+        for m in each_result(run) {
+            results.entry(key(m)).or_insert(m);
         }
+        let rows = run.main_results().into_iter().flat_map(|(_, rows)| rows).collect();
+        Self { run, names: Names::collect(run, run), rows, results }
     }
-    firsts.into_iter().map(|(place, first)| result(members, members[place].run, first)).collect()
+
+    fn row(&self, m: &Measurement) -> Option<ComparedRow> {
+        let (place, row) =
+            self.rows.iter().enumerate().find(|(_, row)| std::ptr::eq(row.measurement, m))?;
+        Some(ComparedRow { place, title: row.title(self.run)? })
+    }
 }
 
-fn is_same(a: &Measurement, b: &Measurement) -> bool {
-    a.workload == b.workload && a.params == b.params && a.unit == b.unit && b.series.is_none()
+/// The results of a run. A series over time is none: it has no single value.
+fn each_result(run: &Run) -> impl Iterator<Item = &Measurement> {
+    run.measurements.iter().filter(|m| m.series.is_none())
 }
 
-fn result(members: &[Member], own: &Run, first: &Measurement) -> GroupedResult {
-    let in_each: Vec<Option<&Measurement>> = members
+fn key(m: &Measurement) -> Key<'_> {
+    (&m.workload, &m.params)
+}
+
+/// The results of all runs, in the order of the first run that has each.
+fn results(members: &[Member]) -> Vec<GroupedResult> {
+    let runs: Vec<Indexed> = members.iter().map(|member| Indexed::new(member.run)).collect();
+    let mut seen = BTreeSet::new();
+    let mut all = Vec::new();
+    for own in &runs {
+        let new = each_result(own.run).filter(|m| seen.insert(key(m)));
+        all.extend(new.map(|first| result(&runs, own, first)));
+    }
+    all
+}
+
+fn result(runs: &[Indexed], own: &Indexed, first: &Measurement) -> GroupedResult {
+    let in_each: Vec<Option<&Measurement>> = runs
         .iter()
-        .map(|member| member.run.measurements.iter().find(|m| is_same(first, m)))
+        .map(|run| run.results.get(&key(first)).copied().filter(|m| m.unit == first.unit))
         .map(|m| m.filter(|m| m.verdict.is_usable() && m.summary.is_some()))
         .collect();
     let headlines = in_each.iter().flatten().filter_map(|m| Some(m.summary.as_ref()?.headline));
@@ -90,11 +122,11 @@ fn result(members: &[Member], own: &Run, first: &Measurement) -> GroupedResult {
         .collect();
     let half_widths: Vec<f64> =
         in_each.iter().filter_map(|m| Some(m.as_ref()?.precision?.half_width)).collect();
-    let spec = own.workloads.get(&first.workload);
+    let spec = own.run.workloads.get(&first.workload);
     GroupedResult {
         workload: clean(&first.workload),
-        name: name(own, first),
-        row: row(own, first),
+        name: own.names.name(first),
+        row: own.row(first),
         subsystem: first.subsystem,
         params: first.params.clone(),
         unit: first.unit,
@@ -118,14 +150,4 @@ pub(crate) fn most_frequent(kinds: impl Iterator<Item = FigureKind> + Clone) -> 
 fn value(m: &Measurement, figure: FigureKind) -> Option<RunValue> {
     let value = m.summary.as_ref()?.figure(figure).value.filter(|v| v.is_finite())?;
     Some(RunValue { value, verdict: m.verdict })
-}
-
-fn name(run: &Run, m: &Measurement) -> String {
-    ResultNames::of_run(run, &m.workload).configuration(m)
-}
-
-fn row(run: &Run, m: &Measurement) -> Option<ComparedRow> {
-    let rows = run.main_results().into_iter().flat_map(|(_, rows)| rows);
-    let (place, row) = rows.enumerate().find(|(_, row)| std::ptr::eq(row.measurement, m))?;
-    Some(ComparedRow { place, title: row.title(run)? })
 }

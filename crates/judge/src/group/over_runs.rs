@@ -5,10 +5,10 @@
 //! [`MIN_VALUES`] runs on the interval is that of the median by order statistics. Fewer runs get
 //! that of Student on the logarithms, which assumes their shape and always contains the median.
 
-use proofmark_model::{MIN_VALUES, OverRuns, RunLevel, RunState, median, median_interval, student};
+use proofmark_model::{
+    MIN_VALUES, MISSES, OverRuns, RunLevel, RunState, median, median_interval, student,
+};
 
-/// Share of the intervals that may miss on either side.
-const TAIL: f64 = 0.025;
 /// Fewest runs of which two states are told from chance, and fewest of one state.
 const FEWEST: usize = 6;
 const FEWEST_OF_STATE: usize = 2;
@@ -62,7 +62,7 @@ fn by_student(logs: &[f64], middle: f64) -> Option<[f64; 2]> {
         return None;
     }
     let n = logs.len() as f64;
-    let half = student(TAIL, n - 1.0) * deviation(logs) / n.sqrt();
+    let half = student(MISSES, n - 1.0) * deviation(logs) / n.sqrt();
     let mean = mean(logs);
     Some([(mean - half).exp().min(middle), (mean + half).exp().max(middle)])
 }

@@ -276,7 +276,7 @@ fn slow_operations(c: &Comparison) -> Option<String> {
 }
 
 /// Returns the speeds of subsystems whose results together exclude 1 although no single result shows
-/// a difference. Where one does, the table has the medians.
+/// a difference. Where one does, it says more than they.
 fn speeds(c: &Comparison, t: &Tally) -> Option<String> {
     let b = c.b.letter;
     let excludes_1 = |r: &Ratio| r.ci95.is_some_and(|[low, high]| high < 1.0 || low > 1.0);

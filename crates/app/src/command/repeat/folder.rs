@@ -15,15 +15,15 @@ use serde::{Deserialize, Serialize};
 use super::timing::Timing;
 use crate::error::usage;
 use crate::output::{RUN_FILE, not_written, unreadable};
+use crate::stored::LARGEST_RUN;
 use crate::writer::{Existing, write};
 
 /// Name of the file in the directory.
 pub(super) const REPEAT_FILE: &str = "repeat.json";
 /// Version of its shape.
 const SCHEMA: &str = "proofmark.repeat/1";
-/// Most bytes of the file, and of a run file.
+/// Most bytes of the file.
 const LARGEST: u64 = 1 << 20;
-const LARGEST_RUN: u64 = 1 << 30;
 
 /// What to do: every run is the same command.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
