@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use proofmark_model::{CpuQuota, Ending, LOOKS, Point, Policy, SystemState, lock};
 use proofmark_process::{ChildProcess, Ended, Exit, Input, Line, StartOptions, Stream};
@@ -48,6 +48,7 @@ pub struct Stop(Arc<Mutex<StopState>>);
 #[derive(Debug, Default)]
 struct StopState {
     by: Option<String>,
+    deadline: Option<Instant>,
     workers: BTreeSet<i32>,
 }
 
@@ -65,6 +66,16 @@ impl Stop {
     /// The name of the signal that stopped the run, if one did.
     pub fn stopped_by(&self) -> Option<String> {
         self.state().by.clone()
+    }
+
+    /// Sets the time after which no worker and no tool is waited for; `None`: there is no such time.
+    pub fn set_time_left(&self, left: Option<Duration>) {
+        self.state().deadline = left.map(|left| Instant::now() + left);
+    }
+
+    /// Returns for how long workers and tools are waited for, if that is limited.
+    pub fn time_left(&self) -> Option<Duration> {
+        Some(self.state().deadline?.saturating_duration_since(Instant::now()))
     }
 
     fn add(&self, pid: u32) {
@@ -265,12 +276,18 @@ impl Worker {
         if !sent {
             return Err(self.failure("it closed its input"));
         }
-        match self.child.line(self.patience) {
+        let begun = Instant::now();
+        let left = self.stop.time_left().filter(|left| *left < self.patience);
+        match self.child.line(left.unwrap_or(self.patience)) {
             Line::Text(line) => serde_json::from_slice(&line).map_err(|_| {
                 let line = String::from_utf8_lossy(&line);
                 self.failure(&format!("it sent an invalid reply: {}", excerpt(&line)))
             }),
             Line::End => Err(self.failure("it ended without a reply")),
+            Line::Silence if left.is_some() => {
+                self.end(Duration::ZERO);
+                Err(Ending::LeftOut { needs_s: begun.elapsed().as_secs_f64() })
+            }
             Line::Silence => {
                 // The worker is killed, so its exit status has no information.
                 self.end(GRACE);

@@ -138,11 +138,10 @@ impl Process {
     fn wait(mut self, place: &Place) -> Result<String, String> {
         let begun = Instant::now();
         let ended = loop {
-            let ended = self.child.wait(STEP);
-            stopped(place.stop)?;
-            if let Some(ended) = ended {
+            if let Some(ended) = self.child.wait(STEP) {
                 break ended;
             }
+            stopped(place.stop)?;
             if begun.elapsed() > place.limit {
                 return Err(format!("it did not end within {} s", place.limit.as_secs()));
             }
@@ -165,7 +164,13 @@ impl Process {
 }
 
 fn stopped(stop: &Stop) -> Result<(), String> {
-    stop.stopped_by().map_or(Ok(()), |by| Err(format!("stopped by {by}")))
+    match stop.stopped_by() {
+        Some(by) => Err(format!("stopped by {by}")),
+        None if stop.time_left().is_some_and(|left| left.is_zero()) => {
+            Err("the time limit of the run ended it".to_owned())
+        }
+        None => Ok(()),
+    }
 }
 
 /// Returns this program's own file, which its children run. Without /proc it is the path that Linux

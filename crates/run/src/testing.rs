@@ -136,13 +136,15 @@ pub(crate) struct Script {
     pub(crate) spoil: fn(launch: usize, &mut Trial),
     /// Configuration and trial at which the run is stopped.
     pub(crate) stop_at: Option<(u64, usize)>,
+    /// Configuration and trial that takes so many seconds.
+    pub(crate) slow: Option<(u64, usize, f64)>,
     pub(crate) stop: Stop,
 }
 
 impl Script {
     pub(crate) fn new(values: Values) -> Self {
         let (clock, log, stop) = (FakeClock::default(), Log::default(), Stop::default());
-        Self { clock, log, values, spoil: |_, _| (), stop_at: None, stop }
+        Self { clock, log, values, spoil: |_, _| (), stop_at: None, slow: None, stop }
     }
 }
 
@@ -159,14 +161,28 @@ struct Actor {
 }
 
 impl Script {
-    fn begin(&self, point: &Point, act: fn(u64) -> Act) -> Box<dyn Session> {
+    /// Lets time pass for a worker, which is ended when it is waited for no longer.
+    fn wait(&self, seconds: f64) -> Result<(), Ending> {
+        match self.stop.time_left().map(|left| left.as_secs_f64()) {
+            Some(left_s) if left_s < seconds => {
+                self.clock.pass(left_s);
+                Err(Ending::LeftOut { needs_s: left_s })
+            }
+            _ => {
+                self.clock.pass(seconds);
+                Ok(())
+            }
+        }
+    }
+
+    fn begin(&self, point: &Point, act: fn(u64) -> Act) -> Result<Box<dyn Session>, Ending> {
         let usual = if point.workload == "test.time" { 3.0 } else { 1.0 };
         let unit = if usual == 3.0 { Unit::Second } else { Unit::OpPerSecond };
         let parameter_s = |name| point.params.number(name).map(|ms| ms as f64 / 1000.0);
         let seconds = parameter_s("ms").unwrap_or(usual);
         let first_s = parameter_s("first_ms").unwrap_or(0.0);
         let threads = point.params.threads();
-        self.clock.pass(parameter_s("set_up_ms").unwrap_or(0.0));
+        self.wait(parameter_s("set_up_ms").unwrap_or(0.0))?;
         self.log.borrow_mut().push(act(threads));
         let is_launch = |act: &&Act| matches!(act, Act::Launch(_) | Act::LaunchTogether(_));
         let launch = self.log.borrow().iter().filter(is_launch).count();
@@ -174,17 +190,17 @@ impl Script {
         let script = self.clone();
         let actor =
             Actor { script, launch, point: threads, seconds, first_s, trial: 0, unit, in_rounds };
-        Box::new(actor)
+        Ok(Box::new(actor))
     }
 }
 
 impl Launcher for Script {
     fn launch(&self, point: &Point) -> Result<Box<dyn Session>, Ending> {
-        Ok(self.begin(point, Act::Launch))
+        self.begin(point, Act::Launch)
     }
 
     fn launch_together(&self, point: &Point) -> Result<Box<dyn Session>, Ending> {
-        Ok(self.begin(point, Act::LaunchTogether))
+        self.begin(point, Act::LaunchTogether)
     }
 
     fn release_idle_worker(&self) {
@@ -200,7 +216,15 @@ impl Session for Actor {
             Request::Span { span_us, .. } => (span_us as f64 * 1e-6).max(self.seconds),
             Request::Warm | Request::Trial => self.seconds,
         };
-        self.script.clock.pass(seconds + std::mem::take(&mut self.first_s));
+        let seconds = match self.script.slow {
+            Some((point, trial, seconds))
+                if (point, trial) == (self.point, self.trial + 1) && request != Request::Warm =>
+            {
+                seconds
+            }
+            _ => seconds,
+        };
+        self.script.wait(seconds + std::mem::take(&mut self.first_s))?;
         let value = match request {
             Request::Warm => 100.0,
             Request::Trial | Request::Span { .. } => {

@@ -76,6 +76,21 @@ fn each_way_to_die_is_distinguished() {
 }
 
 #[test]
+fn a_worker_that_is_silent_when_the_time_is_over_leaves_its_configuration_out() {
+    let (start, stop) = (Instant::now(), Stop::default());
+    stop.set_time_left(Some(Duration::from_millis(300)));
+    let ended = launch("read job; sleep 100", LONG, &stop).map(|_| ()).unwrap_err();
+    let Ending::LeftOut { needs_s } = ended else { panic!("{ended:?}") };
+    assert!((0.2..20.0).contains(&needs_s) && start.elapsed() < LONG, "{needs_s}");
+    // Without a limit it is waited for, and a limit later than the patience changes nothing.
+    for left in [None, Some(LONG)] {
+        stop.set_time_left(left);
+        let ended = launch("read job; sleep 100", Duration::from_millis(300), &stop);
+        detail_of(ended.map(|_| ()).unwrap_err());
+    }
+}
+
+#[test]
 fn a_silent_worker_is_given_up_and_killed() {
     let start = Instant::now();
     let silent = launch("read job; sleep 100", Duration::from_millis(300), &Stop::default());

@@ -39,7 +39,7 @@ const PRIOR_S: f64 = 1.0;
 
 /// The progress of a configuration.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Progress {
+pub(super) enum Progress {
     Waiting,
     /// It is set up. It took so many trials, and with warm-up so many in so many seconds.
     Begun {
@@ -106,14 +106,14 @@ pub(super) struct Limit {
     /// The configurations, the most wanted first.
     order: Vec<usize>,
     data: Vec<SetUp>,
-    prepared: Prepared,
+    pub(super) prepared: Prepared,
     estimates: Vec<Estimate>,
-    progress: Vec<Progress>,
+    pub(super) progress: Vec<Progress>,
     set_ups: Paces,
     turns: Paces,
     /// Longest time that the observers took, which save the run.
     observers_s: f64,
-    has_result: bool,
+    pub(super) has_result: bool,
     /// The configurations that count: first the planned ones, in the end also the others.
     counted: usize,
     /// True in the end, when nothing is left that could give way to a set-up that takes longer.
@@ -122,7 +122,7 @@ pub(super) struct Limit {
 
 /// What the configurations need, and which of them fit.
 pub(super) struct Needs {
-    seconds: Vec<f64>,
+    pub(super) seconds: Vec<f64>,
     fits: Vec<bool>,
 }
 
@@ -163,8 +163,13 @@ impl Limit {
 
     /// The time at which the measurement ends, so that reports are written in time.
     fn measured_until(&self) -> f64 {
+        self.reported_from() - self.tolerance_s
+    }
+
+    /// The time at which the reports begin.
+    pub(super) fn reported_from(&self) -> f64 {
         let reports_s = REPORTS_S * self.turns.all.factor().max(1.0) + REPORTS * self.observers_s;
-        self.end - reports_s - self.tolerance_s
+        self.end - reports_s
     }
 
     /// What each configuration needs now, and which fit into the rest of the time without the seconds
@@ -193,8 +198,11 @@ impl Limit {
         }
         // A run has a result, however long it takes.
         if !self.has_result && !needs.fits.contains(&true) {
-            let mut open = self.order.iter().filter(|p| self.progress[**p] != Progress::Ended);
-            if let Some(first) = open.next() {
+            // What is set up is nearest to one.
+            let begun = |p: &&usize| matches!(self.progress[**p], Progress::Begun { .. });
+            let is_open = |p: &&usize| self.progress[**p] != Progress::Ended;
+            let first = self.order.iter().find(begun).or_else(|| self.order.iter().find(is_open));
+            if let Some(first) = first {
                 needs.fits[*first] = true;
             }
         }
@@ -208,6 +216,12 @@ impl Limit {
         }
     }
 
+    /// True if a configuration has its minimum of trials, though it has not ended.
+    pub(super) fn has_minimum(&self, place: usize) -> bool {
+        let least = self.estimates[place].least.max(1);
+        matches!(self.progress[place], Progress::Begun { trials, .. } if trials >= least)
+    }
+
     /// Seconds of the trials so far.
     fn taken_s(&self, place: usize) -> f64 {
         match self.progress[place] {
@@ -216,7 +230,7 @@ impl Limit {
         }
     }
 
-    fn needs_s(&self, plan: &Plan, place: usize, prepared: &Prepared) -> f64 {
+    pub(super) fn needs_s(&self, plan: &Plan, place: usize, prepared: &Prepared) -> f64 {
         let Estimate { subsystem, turn_s, warm_s, least, series_s } = self.estimates[place];
         match self.progress[place] {
             Progress::Ended => 0.0,
@@ -258,7 +272,7 @@ impl Estimate {
 }
 
 impl State<'_, '_, '_> {
-    fn needs(&self) -> Option<Needs> {
+    pub(super) fn needs(&self) -> Option<Needs> {
         let reserved_s = self.pairs.reserved_s();
         Some(self.limit.as_ref()?.needs(self.plan, self.means.clock.now(), reserved_s))
     }

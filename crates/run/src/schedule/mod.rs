@@ -6,6 +6,7 @@
 //! one, as are series (`series`). The time of a profile is for trials; pairs with tools (`pairs`) and
 //! series do not count. A time limit (`limit`) is for all of them, and ends the run.
 
+mod deadline;
 mod groups;
 mod limit;
 mod pairs;
@@ -136,6 +137,7 @@ pub fn run(
         state.visit(group);
     }
     state.take_further_pairs();
+    means.stop.set_time_left(None);
     state.measurements
 }
 
@@ -251,6 +253,7 @@ impl State<'_, '_, '_> {
         if let Some(ending) = self.stopped() {
             return Err(ending);
         }
+        self.limit_waiting(place);
         let (launcher, point) = (self.means.launcher, &self.plan.points[place]);
         let on_a_bus = self.workload(place).is_some_and(|w| w.spec().work.cut() == Cut::Bus);
         let in_turn = self.takes_turns(place);
@@ -260,7 +263,7 @@ impl State<'_, '_, '_> {
             false => launcher.launch(point),
         };
         self.note_set_up(place, self.means.clock.now() - begun);
-        session
+        session.map_err(|ending| self.with_rest(place, ending))
     }
 
     fn stopped(&self) -> Option<Ending> {
@@ -272,6 +275,7 @@ impl State<'_, '_, '_> {
             return Ok(());
         }
         let target = self.policy().target_for(self.measurements[place].subsystem);
+        self.limit_waiting(place);
         let mut begun = self.means.clock.now();
         warm_up(session, target, |values| {
             self.measurements[place].warmup = values.to_vec();
@@ -301,10 +305,11 @@ impl State<'_, '_, '_> {
         {
             return Some(left_out);
         }
+        self.limit_waiting(point.place);
         let begun = self.means.clock.now();
         match point.session.as_deref_mut()?.take(Request::Trial) {
             Ok(taken) => self.record(point.place, taken),
-            Err(ending) => return Some(ending),
+            Err(ending) => return Some(self.with_rest(point.place, ending)),
         }
         self.note_trial(point.place, self.means.clock.now() - begun);
         let ending = self.enough(point.place);
@@ -344,7 +349,10 @@ impl State<'_, '_, '_> {
     }
 
     /// Ends a configuration. One that is left out waits for its last chance, if it has not had that.
-    fn end(&mut self, place: usize, ending: Ending) {
+    fn end(&mut self, place: usize, mut ending: Ending) {
+        if matches!(ending, Ending::LeftOut { .. }) && self.has_minimum(place) {
+            ending = Ending::Budget;
+        }
         let m = &mut self.measurements[place];
         if matches!(ending, Ending::LeftOut { .. }) {
             // Fewer trials than the minimum are no result.
@@ -362,6 +370,13 @@ impl State<'_, '_, '_> {
         self.note_end(place, has_result);
         self.done += 1;
         self.notify(Event::Done, place);
+    }
+
+    /// True if a configuration has its minimum of trials, or a sample of its series.
+    fn has_minimum(&self, place: usize) -> bool {
+        let least = self.workload(place).map_or(0, |w| least_trials(w, self.policy())) as usize;
+        let m = &self.measurements[place];
+        m.trials.len() >= if m.series.is_some() { 1 } else { least.max(1) }
     }
 
     fn notify(&mut self, event: Event, place: usize) {

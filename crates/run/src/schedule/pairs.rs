@@ -72,11 +72,17 @@ impl State<'_, '_, '_> {
     }
 
     fn pair(&mut self, place: usize, (turn, which): (usize, usize), tools: &mut dyn ToolSession) {
+        self.limit_waiting(place);
         let begun = self.means.clock.now();
         let failed = self.take_pair(place, (turn, which), tools).err();
         // Errors of a stopped run are no fault of the tool.
         let failed = failed.filter(|_| self.stopped().is_none());
+        let is_cut = failed.is_some() && self.is_time_over();
+        let failed = failed.filter(|_| !is_cut);
         self.pairs.end_turn((place, which), failed, self.means.clock.now() - begun);
+        if is_cut {
+            self.pairs.wait(place, which);
+        }
         self.pairs.describe(place, &mut self.measurements[place]);
     }
 

@@ -69,6 +69,7 @@ impl State<'_, '_, '_> {
             let micros = |s: f64| (s * 1e6) as u64;
             let request =
                 Request::Span { part_us: micros(part_s(every_s)), span_us: micros(until_s - at_s) };
+            self.limit_waiting(place);
             let Taken { mut trial, latency } = match session.take(request) {
                 Ok(taken) => taken,
                 Err(ending) => return ending,

@@ -203,3 +203,49 @@ fn an_unknown_quota_in_the_middle_of_a_run_ends_it_no_later() {
     let out = left_out(&m, 8);
     assert!(!out.is_empty() && out.len() < 12 && out.contains(&12), "{out:?}");
 }
+
+/// Beside a build: a set-up that takes minutes instead of a second, a trial that does not end, and a
+/// series whose sample does not.
+#[test]
+fn a_worker_that_does_not_answer_at_the_limit_is_ended() {
+    let ranks: Vec<usize> = (0..3).collect();
+    let plan_with = |name: &str| {
+        let mut all = points("cpu.rounds", 3, 126);
+        all[2].params = all[2].params.clone().with_named(name, 300_000);
+        Plan { policy: policy(8, 20, Some(10.0)), ..limited(all, 10.0, 0.1) }
+    };
+    let (m, took_s) = by_deadline(plan_with("set_up_ms"), 1.0, &ranks);
+    assert!((8.0..=10.0).contains(&took_s), "{took_s}");
+    let out = left_out(&m, 8);
+    assert!(out.contains(&3) && out.len() < 3, "{out:?}");
+    let Ending::LeftOut { needs_s } = m[2].ending else { panic!("{:?}", m[2].ending) };
+    assert!(needs_s > 1.0, "{needs_s}");
+    // A configuration alone that has its minimum is not waited for.
+    let script = Script { slow: Some((1, 12, 300.0)), ..Script::new(wild) };
+    let deadline = Deadline { ahead_s: 1.0, ranks: vec![0] };
+    let plan = limited(points("cpu.rounds", 1, 126), 10.0, 0.1);
+    let (m, ..) = run_by((u64::MAX, Some(&deadline)), plan, &script);
+    assert!(script.clock.now() <= 9.0 && m[0].trials.len() == 11, "{}", script.clock.now());
+    // Without a result it is waited for.
+    let mut only = plan_with("set_up_ms");
+    only.points = only.points.split_off(2);
+    let (m, took_s) = by_deadline(only, 1.0, &[0]);
+    assert!(took_s > 300.0 && m[0].trials.len() >= 8, "{took_s}");
+    // The trials that it has are a result, and so are the samples of a series.
+    let by_script = |plan: Plan, script: &Script| {
+        let deadline = Deadline { ahead_s: 1.0, ranks: ranks.clone() };
+        let (m, ..) = run_by((u64::MAX, Some(&deadline)), plan, script);
+        (m, 1.0 + script.clock.now())
+    };
+    let script = Script { slow: Some((3, 12, 300.0)), ..Script::new(wild) };
+    let (m, took_s) = by_script(limited(points("cpu.rounds", 3, 126), 10.0, 0.1), &script);
+    assert!(took_s <= 10.0 && m[2].ending == Ending::Budget, "{took_s} {:?}", m[2].ending);
+    assert_eq!(m[2].trials.len(), 11);
+    let mut plan = limited(points("test.null", 3, 1000), 60.0, 1.0);
+    plan.policy.min_trials = 3;
+    plan.series = vec![PlannedSeries { point: 1, for_s: 600.0, every_s: 1.0 }];
+    let script = Script { slow: Some((2, 5, 300.0)), ..Script::new(wild) };
+    let (m, took_s) = by_script(plan, &script);
+    assert!(took_s <= 60.0 && m[1].ending == Ending::Budget, "{took_s} {:?}", m[1].ending);
+    assert_eq!(m[1].series.as_ref().map(|series| series.samples), Some(4));
+}
