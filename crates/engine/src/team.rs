@@ -142,7 +142,11 @@ impl CpuTeam {
         let results = self.ask(shares.len(), order)?;
         let clocks: Vec<_> = results.iter().map(|p| p.clock).collect();
         let (from, seconds) = span(&results[..shares.len().min(results.len())]);
-        let mut known = Trial { started, seconds, ..self.trial_data(&results, &clocks, &usable) };
+        // The system's counters are read before the timed part begins and after it ends.
+        let counted_s = results.iter().find_map(|p| p.system.as_ref()).map(|s| s.seconds);
+        let share = seconds / counted_s.unwrap_or(seconds);
+        let data = self.trial_data(&results, &clocks, &usable, share);
+        let mut known = Trial { started, seconds, ..data };
         known.conditions.stopped_s = match heartbeat {
             Some(heartbeat) => {
                 let Conditions { steal_s, throttled_s, .. } = known.conditions;
@@ -150,9 +154,6 @@ impl CpuTeam {
             }
             None => self.stopped_s(&results, &known.conditions),
         };
-        // Counters are read before the timed part begins and after it ends.
-        let counted_s = results.iter().find_map(|p| p.system.as_ref()).map(|s| s.seconds);
-        known.conditions = known.conditions.part(seconds / counted_s.unwrap_or(seconds));
         let within = results.iter().map(|p| p.claimed).sum::<u64>() as f64;
         Ok(ExecutorTrial { from, within, ..ExecutorTrial::from_threads(&results, known) })
     }
@@ -185,8 +186,15 @@ impl CpuTeam {
         results.into_iter().collect()
     }
 
-    /// The data of a trial except its time. `usable` are the CPUs that were usable when it began.
-    fn trial_data(&self, results: &[ThreadResult], clocks: &[TrialClock], usable: &[u32]) -> Trial {
+    /// The data of a trial except its time. `usable` are the CPUs that were usable when it began; it has
+    /// that share of what the system counted. The threads count their own time.
+    fn trial_data(
+        &self,
+        results: &[ThreadResult],
+        clocks: &[TrialClock],
+        usable: &[u32],
+        share: f64,
+    ) -> Trial {
         let visits: Vec<_> = results.iter().filter_map(|p| p.visits).collect();
         let system = results.iter().find_map(|p| p.system.clone()).unwrap_or_default();
         let quota = self.quota_seen(&system, results);
@@ -195,7 +203,7 @@ impl CpuTeam {
             touched: touched(&visits),
             background: results.iter().filter_map(ThreadResult::load_rate).reduce(|a, b| a + b),
             loading: results.iter().filter_map(ThreadResult::loading).reduce(LoadingThreads::with),
-            conditions: self.conditions(results, clocks, system, &ran_on),
+            conditions: self.conditions(results, clocks, (system.conditions, share), &ran_on),
             device: results.iter().find_map(|p| p.device.clone()),
             quota,
             ran_on: Some(ran_on),
@@ -233,7 +241,7 @@ impl CpuTeam {
         &self,
         results: &[ThreadResult],
         clocks: &[TrialClock],
-        SystemSeen { conditions: system, .. }: SystemSeen,
+        (system, share): (Conditions, f64),
         ran_on: &RanOn,
     ) -> Conditions {
         let clock = over_threads(clocks);
@@ -243,7 +251,7 @@ impl CpuTeam {
         let other_cpu_s = if self.took_turns(ran_on) {
             // The threads wait for each other: only the CPUs' ticks of 10 ms show the time of other
             // processes.
-            system.busy_with_others_s()
+            system.busy_with_others_s().map(|s| s * share.min(1.0))
         } else {
             let waiting_s: Option<f64> = results.iter().map(|p| p.counters.waiting_s).sum();
             waiting_s.map(|s| (s - system.throttled_s.unwrap_or(0.0)).max(0.0))
@@ -263,7 +271,8 @@ impl CpuTeam {
             major_faults: Some(count(|c| c.major_faults)),
             traced_threads: (tracer != Tracer::Unknown).then_some(traced),
             tracer: tracer.name().map(str::to_owned),
-            ..system
+            own_cpu_s,
+            ..system.part(share)
         }
     }
 

@@ -92,7 +92,7 @@ impl CpuTeam {
             ..p.clock
         };
         let clocks: Vec<_> = results.iter().enumerate().map(clock).collect();
-        let known = self.trial_data(&results, &clocks, &usable);
+        let known = self.trial_data(&results, &clocks, &usable, 1.0);
         let known = Trial {
             started,
             seconds: all.iter().map(|round| round.seconds).sum(),

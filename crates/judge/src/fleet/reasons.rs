@@ -266,8 +266,16 @@ pub(super) fn unconfirmed(
         Some(format!("{what}{more}{end}"))
     };
     // A limit that all nodes share, such as power or a switch, does not show with few nodes.
-    let level = ": slow only while all nodes ran, not with a few: a limit that they share (power, a switch), \
-                 or chance; measure again";
+    let level = match fleet.lines.plan.at_once {
+        None => {
+            ": slow only while all nodes ran, not with a few: a limit that they share (power, a switch), \
+                 or chance; measure again"
+        }
+        Some(_) => {
+            ": slow only in the first pass, not in the second: what made it slow has ended, or chance; \
+                    measure again"
+        }
+    };
     let of_network = |slow: &&NodeSlowAt| judged.figures[slow.figure].subsystem.info().has_server;
     let open =
         not_confirmed(&fleet.lines, &node.name, by_enough[0].first().is_some_and(of_network));

@@ -104,17 +104,27 @@ fn a_large_fleet_without_four_alike_is_unverified() {
 
 #[test]
 fn a_node_slow_with_all_but_not_with_few_is_unverified() {
-    let report = report(passes(8, &BOTH, |node, line| {
-        if node == 5 && line.pass == Pass::First {
-            scale(&mut line.figures[0], [0.7; 2]);
-        }
-    }));
+    let slow_at_first = || {
+        passes(8, &BOTH, |node, line| {
+            if node == 5 && line.pass == Pass::First {
+                scale(&mut line.figures[0], [0.7; 2]);
+            }
+        })
+    };
+    let report = report(slow_at_first());
     let words = "of its group at Multiply-add: slow only while all nodes ran, not with a \
                  few: a limit that they share (power, a switch), or chance; measure again";
     expect(&report, "n5", UNVERIFIED, words);
     assert!(report.decision() == Decision::Undecided);
     let strip = &report.groups[0].figures[0].strips[5];
     assert_eq!((strip.outcome, strip.again.len()), (StripOutcome::SlowNotConfirmed, 8));
+    // Nodes that never ran at the same time share no limit.
+    let mut lines = slow_at_first();
+    let FleetLine::Plan(plan) = &mut lines[0] else { panic!("no plan") };
+    plan.at_once = Some(1);
+    let words = "of its group at Multiply-add: slow only in the first pass, not in the second: what made \
+                 it slow has ended, or chance; measure again";
+    expect(&self::report(lines), "n5", UNVERIFIED, words);
 }
 
 #[test]
