@@ -182,7 +182,7 @@ pub fn newest(history: Option<&Path>) -> Result<Option<(String, Run)>> {
 }
 
 /// Reads a run of the history. A file that is no run, or holds another one, is a usage error.
-fn read_past(past: PastRun) -> Result<(String, Run)> {
+pub fn read_past(past: PastRun) -> Result<(String, Run)> {
     let id = past.id;
     let run = read(Path::new(&past.path))
         .map_err(|e| usage(format!("cannot read run {id} of the history: {e:#}")))?;

@@ -273,7 +273,6 @@ mod tests {
             ("serve x", "serve takes no argument 'x'; see `proofmark serve --help`"),
             ("endure", "endure needs <WORKLOAD>; see `proofmark endure --help`"),
             ("check a", "check needs --against RUN or --require REQUIREMENT; see"),
-            ("compare a", "compare needs at least 2 values of <RUN> <RUN>...; see `proofmark"),
             ("-v", "there is no option '-v'; see `proofmark --help`"),
             ("run --zebra", "see `proofmark run --help`"),
         ] {

@@ -3,9 +3,13 @@
 
 use std::collections::BTreeMap;
 
-use proofmark_model::{BetweenRuns, MIN_EARLIER_RUNS, Params, PastPoint, RawRun, WorkloadSpec};
+use proofmark_model::{
+    BetweenRuns, FigureKind, MIN_EARLIER_RUNS, OverRuns, Params, PastPoint, RawRun, Subsystem,
+    Timestamp, WorkloadSpec,
+};
 
-use crate::group::{most_frequent, over_runs};
+use crate::compare::speed;
+use crate::group::{most_frequent, over_runs, successive};
 
 /// Takes past results together, of those that the run plans. `points` are of runs of the same machine
 /// and program; results of another method of the workload do not count, nor do unusable ones.
@@ -21,41 +25,104 @@ pub fn between_runs(run: &RawRun, points: &[PastPoint]) -> Vec<BetweenRuns> {
     let planned = |workload: &str, params: &Params| {
         run.plan.points.iter().any(|p| p.workload == workload && p.params == *params)
     };
-    let results = by_result.into_iter().filter(|((workload, params), _)| planned(workload, params));
-    let taken = |((workload, params), points): ((&str, &Params), Vec<&PastPoint>)| {
-        one(run.workloads.get(workload)?, params, &points)
+    by_result.retain(|(workload, params), _| planned(workload, params));
+    let taken = |((workload, params), points): (&(&str, &Params), &Vec<&PastPoint>)| {
+        one(run.workloads.get(*workload)?, params, points)
     };
-    results.filter_map(taken).collect()
+    let results: Vec<BetweenRuns> = by_result.iter().filter_map(taken).collect();
+    results.into_iter().chain(of_subsystems(run, &by_result)).collect()
+}
+
+/// The values of earlier runs taken together; `None` for too few.
+fn varied(values: &[(Timestamp, f64)], subsystem: Subsystem) -> Option<OverRuns> {
+    let placed: Vec<(usize, f64)> = values.iter().map(|(_, value)| *value).enumerate().collect();
+    let mut over = over_runs(&placed, subsystem.info().tolerance)?;
+    if let OverRuns::One(level) = &mut over {
+        let seconds = |at: &Timestamp| at.0.as_millisecond() as f64 / 1e3;
+        let timed: Vec<(f64, f64)> = values.iter().map(|(at, v)| (seconds(at), *v)).collect();
+        level.successive = successive(&timed);
+    }
+    Some(over).filter(|over| over.runs() >= MIN_EARLIER_RUNS)
+}
+
+/// The results of each subsystem together: one value of each run, the mean over the logarithms of
+/// those results that most runs have.
+fn of_subsystems(
+    run: &RawRun,
+    by_result: &BTreeMap<(&str, &Params), Vec<&PastPoint>>,
+) -> Vec<BetweenRuns> {
+    let mut found: BTreeMap<Subsystem, Vec<&Vec<&PastPoint>>> = BTreeMap::new();
+    for ((workload, _), points) in by_result {
+        if let Some(spec) = run.workloads.get(*workload) {
+            found.entry(spec.subsystem).or_default().push(points);
+        }
+    }
+    found.into_iter().filter_map(|(subsystem, results)| of_subsystem(subsystem, &results)).collect()
+}
+
+fn of_subsystem(subsystem: Subsystem, results: &[&Vec<&PastPoint>]) -> Option<BetweenRuns> {
+    let most = results.iter().map(|points| points.len()).max()?;
+    let results: Vec<_> = results.iter().filter(|points| points.len() == most).collect();
+    let mut logs: BTreeMap<(Timestamp, i64), [Vec<f64>; 2]> = BTreeMap::new();
+    for p in results.iter().flat_map(|points| points.iter()) {
+        let delivered = p.delivered.map_or(p.value, |figure| Some(figure.value));
+        let of_run = logs.entry((p.started, p.run)).or_default();
+        for (all, value) in of_run.iter_mut().zip([p.value, delivered]) {
+            all.extend(value.map(|v| speed(p.better, v)).filter(|log| log.is_finite()));
+        }
+    }
+    let mean = |logs: &Vec<f64>| {
+        let is_whole = logs.len() == results.len();
+        is_whole.then(|| (logs.iter().sum::<f64>() / logs.len() as f64).exp())
+    };
+    let together = |which: usize| {
+        let values = logs.iter().filter_map(|((at, _), run)| Some((*at, mean(&run[which])?)));
+        varied(&values.collect::<Vec<_>>(), subsystem)
+    };
+    let started = || logs.keys().map(|(started, _)| *started);
+    Some(BetweenRuns {
+        workload: subsystem.as_str().to_owned(),
+        params: Params::default(),
+        figure: FigureKind::Attainable,
+        span: [started().min()?, started().max()?],
+        over_runs: together(0)?,
+        results: Some(results.len() as u64),
+        delivered: together(1),
+    })
 }
 
 fn one(spec: &WorkloadSpec, params: &Params, points: &[&PastPoint]) -> Option<BetweenRuns> {
     let figure = most_frequent(points.iter().map(|p| p.headline));
-    let same: Vec<&PastPoint> =
-        points.iter().copied().filter(|p| p.headline == figure && p.value.is_some()).collect();
-    if (same.len() as u64) < MIN_EARLIER_RUNS {
-        return None;
-    }
-    let started = || same.iter().map(|p| p.started);
-    let values: Vec<(usize, f64)> =
-        same.iter().enumerate().filter_map(|(place, p)| Some((place, p.value?))).collect();
+    let mut in_order = points.to_vec();
+    in_order.sort_by_key(|p| p.started);
+    let headline = |p: &PastPoint| p.value.filter(|_| p.headline == figure);
+    let delivered = |p: &PastPoint| Some(p.delivered?.value);
+    let together = |value: &dyn Fn(&PastPoint) -> Option<f64>| {
+        let values = in_order.iter().filter_map(|p| Some((p.started, value(p)?)));
+        varied(&values.collect::<Vec<_>>(), spec.subsystem)
+    };
+    let mut started = in_order.iter().filter(|p| headline(p).is_some()).map(|p| p.started);
+    let first = started.next()?;
     Some(BetweenRuns {
         workload: spec.id.to_string(),
         params: params.clone(),
         figure,
-        span: [started().min()?, started().max()?],
-        over_runs: over_runs(&values, spec.subsystem.info().tolerance)?,
+        span: [first, started.next_back().unwrap_or(first)],
+        over_runs: together(&headline)?,
+        results: None,
+        delivered: together(&delivered).filter(|_| figure != FigureKind::Delivered),
     })
 }
 
 #[cfg(test)]
-mod tests {
-    use proofmark_model::{FigureKind, OverRuns, Verdict};
+pub(crate) mod tests {
+    use proofmark_model::{PastFigure, Verdict};
 
     use super::*;
     use crate::testing::{flops, host, run, spec};
 
     /// A run that plans one result, and that result in a past run.
-    fn planned() -> (RawRun, PastPoint) {
+    pub(crate) fn planned() -> (RawRun, PastPoint) {
         let m = flops(1);
         let point = PastPoint {
             run: 1,
@@ -98,6 +165,18 @@ mod tests {
         let OverRuns::One(level) = &found[0].over_runs else { panic!("{found:?}") };
         assert!((level.deviation - 0.01).abs() < 1e-3 && (level.median - 100.0).abs() < 1e-9);
         assert_eq!((found[0].over_runs.runs(), found[0].span[1]), (3, points[2].started));
+        // The CPU as a whole has this one result.
+        assert_eq!((found.len(), &*found[1].workload), (2, "cpu"));
+        let OverRuns::One(cpu) = &found[1].over_runs else { panic!("{found:?}") };
+        assert!((cpu.deviation - level.deviation).abs() < 1e-9);
+        assert_eq!(found[0].delivered, None, "no run has a delivered figure");
+        for (p, value) in points.iter_mut().zip([50.0, 60.0, 55.0]) {
+            p.delivered = Some(PastFigure { value, ci95: None });
+        }
+        let found = between_runs(&run, &points);
+        let Some(OverRuns::One(delivered)) = &found[0].delivered else { panic!("{found:?}") };
+        assert!((delivered.median - 55.0).abs() < 1e-9 && delivered.deviation > 0.05);
+        assert_eq!(found[0].figure(FigureKind::Delivered), found[0].delivered.as_ref());
         // Each of these makes a third run that is none.
         let others: [fn(&mut PastPoint); 5] = [
             |p| p.method_version += 1,
@@ -110,7 +189,8 @@ mod tests {
         for (i, change) in others.into_iter().enumerate() {
             points[2] = good.clone();
             change(&mut points[2]);
-            assert_eq!(between_runs(&run, &points), [], "{i}");
+            let found = between_runs(&run, &points);
+            assert!(found.iter().all(|b| b.workload != run.plan.points[0].workload), "{i}");
         }
     }
 }

@@ -17,6 +17,7 @@ mod execution;
 pub mod fleet;
 pub mod group;
 mod imported;
+mod levels;
 mod memory;
 pub mod microarchitecture;
 mod network;
@@ -46,6 +47,7 @@ use proofmark_model::{
 
 pub use between::between_runs;
 pub use capacity::{Bound, Capacity};
+pub use levels::level_changes;
 pub use raw::raw_of;
 pub use run::judge;
 

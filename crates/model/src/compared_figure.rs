@@ -13,7 +13,9 @@ pub struct ComparedFigure {
     /// B / A of the two figures, which reports print.
     pub value: f64,
     /// B / A: the median over all pairs of a round of A and one of B; without rounds, of trials.
-    /// The 95 % interval is null for too few. It decides; if `value` is outside it and leads to
+    /// The 95 % interval is null for too few. Of several runs it is the ratio of their geometric
+    /// means. Where the variation between runs is known, the interval has it, for all figures of the
+    /// comparison together. It decides; if `value` is outside it and leads to
     /// another conclusion, the outcome is undecided.
     pub ratio: Ratio,
     /// Ratios from 1 - margin to 1 / (1 - margin) are no difference.
@@ -21,10 +23,36 @@ pub struct ComparedFigure {
     /// True if the user gave the margin. Else two runs of one machine differ as much.
     #[serde(default)]
     pub margin_given: bool,
+    /// How it varies between runs, which is part of the interval; left out where that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub between_runs: Option<ComparedRuns>,
     /// Smallest detectable slowdown of B, as a share; null where it is not comparable.
     pub resolution: Option<f64>,
     /// The conclusion.
     pub outcome: Comparability,
+}
+
+/// How a figure varies between runs of the two machines.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ComparedRuns {
+    /// Number of runs of A and of B that have the figure.
+    pub runs: [u64; 2],
+    /// Number of earlier runs of A and of B that the history had before the first of these.
+    pub earlier: [u64; 2],
+    /// Standard deviation of one run about the level of its time, as a share: the larger of both.
+    pub deviation: f64,
+    /// Number of runs of each, alternating, that would show a difference as large as this one; null where
+    /// one is shown, or it is within the margin.
+    pub needs: Option<u64>,
+}
+
+impl ComparedRuns {
+    /// Returns the number of runs that would show the difference, in words; `None` where it is shown,
+    /// or too small to count.
+    pub fn needed(&self) -> Option<String> {
+        let n = self.needs?;
+        Some(format!("about {n} alternating runs of each would show a difference of this size"))
+    }
 }
 
 /// A ratio contradicts an interval only if it lies outside by more than this share: reports print
@@ -47,12 +75,19 @@ impl ComparedFigure {
     /// few rounds that there is none.
     pub fn is_contradicted(&self) -> bool {
         let outside = |ends| contradicts(self.value, ends);
-        self.outcome == Comparability::Undecided || self.ratio.ci95.is_some_and(outside)
+        let is_open = self.outcome == Comparability::Undecided && !self.has_too_few_runs();
+        is_open || self.ratio.ci95.is_some_and(outside)
+    }
+
+    /// Returns true if it is undecided since there are too few runs.
+    pub fn has_too_few_runs(&self) -> bool {
+        let several = |r: &ComparedRuns| r.runs.iter().any(|n| *n > 1);
+        self.outcome == Comparability::Undecided && self.between_runs.as_ref().is_some_and(several)
     }
 
     /// Returns the margin with its source.
     pub fn margin(&self) -> Margin {
-        Margin { share: self.margin, is_given: self.margin_given }
+        Margin::new(self.margin, self.margin_given, self.between_runs.is_some())
     }
 
     /// Returns what the interval says, where no difference is shown; `None` elsewhere.
@@ -159,9 +194,10 @@ impl Leaning {
                  possible"
             ),
             Self::WithinMargin(_) => {
-                let why = match margin.is_given {
-                    true => " that was given",
-                    false => ": two runs of one machine differ as much",
+                let why = match margin.source {
+                    MarginSource::Given => " that was given",
+                    MarginSource::Least => ": too little to count",
+                    MarginSource::Runs => ": two runs of one machine differ as much",
                 };
                 format!("the whole interval is {side}, but within {bound}{why}")
             }
@@ -178,8 +214,34 @@ impl Leaning {
 pub struct Margin {
     /// The margin as a share.
     pub share: f64,
-    /// True if the user gave it (`--margin`).
-    pub is_given: bool,
+    /// Where it is from.
+    pub source: MarginSource,
+}
+
+/// Margin where the interval has the variation between runs: less is too little to count.
+pub const LEAST_MARGIN: f64 = 0.02;
+
+impl Margin {
+    /// Returns a margin; `has_runs` if the interval has the variation between runs.
+    pub fn new(share: f64, is_given: bool, has_runs: bool) -> Self {
+        let source = match () {
+            () if is_given => MarginSource::Given,
+            () if has_runs && share <= LEAST_MARGIN => MarginSource::Least,
+            () => MarginSource::Runs,
+        };
+        Self { share, source }
+    }
+}
+
+/// Where a margin is from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MarginSource {
+    /// The user gave it (`--margin`).
+    Given,
+    /// It is [`LEAST_MARGIN`].
+    Least,
+    /// What is known of the variation between runs of any machine.
+    Runs,
 }
 
 fn is_within([low, high]: [f64; 2], margin: f64) -> bool {

@@ -24,12 +24,16 @@ pub struct Comparison {
     pub b: Side,
     /// The comparison in one sentence: for each subsystem what B delivers of A's main results.
     pub sentence: String,
+    /// What the intervals say of the variation between runs, and how often they mislead.
+    #[serde(default)]
+    pub between_runs: String,
     /// Differences of the machines, programs and plans, as far as they may matter.
     pub differences: Vec<Difference>,
     /// The sum of the results of each subsystem that either run measured.
     pub subsystems: Vec<ComparedSubsystem>,
     /// Every result of both runs, in the order of A, then those of B alone. Of instruction sets that
-    /// one machine lacks, only the best of each.
+    /// one machine lacks, only the best of each. Then the mean of each subsystem, where the variation
+    /// between runs is known.
     pub points: Vec<ComparedPoint>,
 }
 
@@ -42,6 +46,9 @@ pub struct Side {
     pub name: String,
     /// Start time.
     pub started: Timestamp,
+    /// Several runs that were taken as one; left out for one run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<RunsSpan>,
     /// Version of the program that made the run.
     pub version: String,
     /// The user's name for the machine or the run (`--label`); left out without one.
@@ -54,6 +61,17 @@ pub struct Side {
     /// Price of the machine; left out where none was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub price: Option<Price>,
+}
+
+/// The runs of one side.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RunsSpan {
+    /// Number of runs.
+    pub runs: u64,
+    /// Start of the first one.
+    pub first: Timestamp,
+    /// Start of the last one.
+    pub last: Timestamp,
 }
 
 /// The price of a machine.
@@ -157,6 +175,10 @@ pub struct ComparedPoint {
     /// The delivered figure, which includes the time that other processes or the hypervisor took;
     /// null where `figure` is delivered, and without rounds.
     pub delivered: Option<ComparedFigure>,
+    /// Number of results whose geometric mean this is, each run being one value; left out for a single
+    /// result. The workload is then the subsystem, rates count as they are, and times inverted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mean_of: Option<u64>,
     /// The best instruction set of A and that of B, where the machines have different ones. Left
     /// out where both used the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -118,7 +118,7 @@ pub enum OverRuns {
 }
 
 /// A value about which runs vary.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RunLevel {
     /// Median of the runs.
     pub median: f64,
@@ -128,6 +128,21 @@ pub struct RunLevel {
     pub runs: u64,
     /// Standard deviation between runs, as a share: that of the logarithms.
     pub deviation: f64,
+    /// The same from the differences between runs that followed each other soon: a level that moves
+    /// slowly is not part of it. Null for fewer than two such pairs.
+    #[serde(default)]
+    pub successive: Option<Successive>,
+}
+
+/// The variation between successive runs.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Successive {
+    /// Standard deviation of one run, as a share: that of the logarithms.
+    pub deviation: f64,
+    /// Number of pairs of runs that began within a quarter of an hour.
+    pub pairs: u64,
+    /// Sum of the times between the starts of these pairs, in seconds.
+    pub seconds: f64,
 }
 
 impl RunLevel {
@@ -144,7 +159,9 @@ impl OverRuns {
     pub fn runs(&self) -> u64 {
         match self {
             Self::One(level) => level.runs,
-            Self::Two { states } => states.iter().map(|state| state.runs).sum(),
+            Self::Two { states } => {
+                states.iter().fold(0, |all, state| all.saturating_add(state.runs))
+            }
         }
     }
 }
@@ -174,7 +191,7 @@ mod tests {
     #[test]
     fn the_fewer_runs_the_wider() {
         let half = |runs| {
-            let level = RunLevel { median: 1.0, ci95: None, runs, deviation: 0.01 };
+            let level = RunLevel { runs, deviation: 0.01, ..RunLevel::default() };
             level.between_runs()
         };
         // A deviation of 1 % of 3 runs: t = 4.303; of 31: 2.042. The quantile is to 5 %.

@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Better, FigureKind, Params, Reliance, Timestamp, Unit, Verdict, VerdictCounts};
+use crate::{
+    Better, Difference, FigureKind, Params, Reliance, Timestamp, Unit, Verdict, VerdictCounts,
+};
 
 /// Version of the shape of a history's JSON.
 pub const HISTORY_SCHEMA: &str = "proofmark.history/2";
@@ -25,6 +27,35 @@ pub struct History<'a> {
     /// The results of the workload; left out with `runs`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub points: Option<&'a [PastPoint]>,
+    /// The changes of level of these results, over all runs of the history that the filters select;
+    /// left out with `runs`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub changes: Option<&'a [LevelChange]>,
+}
+
+/// A change of the level of one result from one run to the next.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LevelChange {
+    /// Every parameter of the result.
+    pub params: Params,
+    /// True if it was sampled over time.
+    pub over_time: bool,
+    /// The kind of the figure whose level changed: delivered where runs have it and the unit counts
+    /// work, else the headline.
+    pub figure: FigureKind,
+    /// Number of the last run before the change, and of the first one after it.
+    pub between: [i64; 2],
+    /// Start of the first run after it.
+    pub started: Timestamp,
+    /// Medians of the level before and of the one after, in the result's unit.
+    pub medians: [f64; 2],
+    /// Number of runs of the level before and of the one after.
+    pub runs: [u64; 2],
+    /// The facts in which the two runs differ; A is the run before.
+    pub differences: Vec<Difference>,
+    /// Reason why the differences are not known: the file of one of the runs is gone. Null where they
+    /// are.
+    pub missing: Option<String>,
 }
 
 /// Returns the JSON schema of a history.
@@ -114,6 +145,28 @@ pub struct PastPoint {
     /// Reasons why fields are null, by their name; left out without any.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub missing: BTreeMap<String, String>,
+}
+
+impl PastPoint {
+    /// Returns what results of one line over time share: configuration, method, figure and machine.
+    pub fn line(&self) -> impl Ord + PartialEq + '_ {
+        let Self { params, method_version, unit, better, over_time, host, machine, .. } = self;
+        (params, method_version, unit.as_str(), better.as_str(), over_time, host, machine)
+    }
+
+    /// Returns the figure that a line over time follows.
+    pub fn followed(&self, delivered: bool) -> Option<PastFigure> {
+        match delivered {
+            true => self.delivered,
+            false => self.value.map(|value| PastFigure { value, ci95: self.ci95 }),
+        }
+    }
+
+    /// Returns true if the line of these results follows delivered, which shows what a run lost; else
+    /// it follows the headline.
+    pub fn follow_delivered(line: &[&Self]) -> bool {
+        line.first().is_some_and(|p| p.unit.is_work()) && line.iter().any(|p| p.delivered.is_some())
+    }
 }
 
 /// One figure of a past measurement.

@@ -73,11 +73,13 @@ mod workload;
 pub use between::{BetweenRuns, MIN_EARLIER_RUNS};
 pub use ceiling::{Ceiling, Input, Provenance, Reliance};
 pub use compared_figure::{
-    ComparedFigure, Leaning, Margin, PerPrice, Toward, contradicts, margin_bounds,
+    ComparedFigure, ComparedRuns, LEAST_MARGIN, Leaning, Margin, MarginSource, PerPrice, Toward,
+    contradicts, margin_bounds,
 };
 pub use comparison::{
     COMPARISON_SCHEMA, Comparability, ComparedPercentile, ComparedPoint, ComparedRow,
-    ComparedSubsystem, Comparison, Difference, LeftOut, Number, Price, Side, comparison_schema,
+    ComparedSubsystem, Comparison, Difference, LeftOut, Number, Price, RunsSpan, Side,
+    comparison_schema,
 };
 pub use end_traffic::EndTraffic;
 pub use ending::Ending;
@@ -99,9 +101,11 @@ pub use fleet_report::{
 pub use fnv::fnv1a;
 pub use group::{
     GROUP_SCHEMA, GroupChange, GroupedResult, GroupedRun, OverRuns, RunGroup, RunLevel, RunState,
-    RunValue, group_schema,
+    RunValue, Successive, group_schema,
 };
-pub use history::{HISTORY_SCHEMA, History, PastFigure, PastPoint, PastRun, history_schema};
+pub use history::{
+    HISTORY_SCHEMA, History, LevelChange, PastFigure, PastPoint, PastRun, history_schema,
+};
 pub use host::{
     Cache, CacheKind, Clock, Cpu, Host, Limits, Load, LogicalCpu, Memory, MemoryModule,
     Microarchitecture, NumaNode, Os, Timer,

@@ -46,6 +46,9 @@ pub struct SubsystemInfo {
     pub tolerance: f64,
     /// Half-width of the 95 % interval at which trials stop by default, as a share of the figure.
     pub target: f64,
+    /// Standard deviation of the level of one virtual machine between hours, as a share: the largest
+    /// that is known, for machines without a history. A quarter of it for others.
+    pub between_runs: f64,
     /// True if each thread is pinned to a CPU of its own.
     pub pins_threads: bool,
     /// True if its work uses system calls, which a tracer slows down.
@@ -98,6 +101,7 @@ const CPU: SubsystemInfo = SubsystemInfo {
     pace: Pace::Core,
     tolerance: 0.02,
     target: 0.005,
+    between_runs: 0.05,
     pins_threads: true,
     uses_system_calls: false,
     uses_block_devices: false,
@@ -117,6 +121,7 @@ const MEMORY: SubsystemInfo = SubsystemInfo {
     pace: Pace::Memory,
     tolerance: 0.1,
     target: 0.03,
+    between_runs: 0.08,
     unproven: ["the output has no check of the data: a cache may have done the work", MEASURE],
     facts: &[FactScope::Machine, FactScope::Cores, FactScope::Memory],
     ..CPU
@@ -129,6 +134,7 @@ const DISK: SubsystemInfo = SubsystemInfo {
     pace: Pace::Device,
     tolerance: 0.25,
     target: 0.05,
+    between_runs: 0.1,
     pins_threads: false,
     uses_system_calls: true,
     uses_block_devices: true,
@@ -152,6 +158,7 @@ const NETWORK: SubsystemInfo = SubsystemInfo {
     pace: Pace::Device,
     tolerance: 0.25,
     target: 0.05,
+    between_runs: 0.1,
     pins_threads: false,
     uses_system_calls: true,
     has_server: true,
@@ -174,6 +181,7 @@ const DEVICE: SubsystemInfo = SubsystemInfo {
     pace: Pace::Device,
     tolerance: 0.1,
     target: 0.05,
+    between_runs: 0.1,
     pins_threads: false,
     no_latency: Some("no single operation was timed"),
     no_verification: "the device reported no count of its own",

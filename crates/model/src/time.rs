@@ -41,6 +41,12 @@ impl Timestamp {
         self.0.checked_add(span).ok().map(Self)
     }
 
+    /// Returns the moment so many seconds earlier; `None` where that is no moment.
+    pub fn before(self, seconds: f64) -> Option<Self> {
+        let span = std::time::Duration::try_from_secs_f64(seconds).ok()?;
+        self.0.checked_sub(span).ok().map(Self)
+    }
+
     /// Returns the seconds since an earlier moment; negative since a later one.
     pub fn since(self, earlier: Self) -> f64 {
         self.0.duration_since(earlier.0).as_secs_f64()

@@ -46,9 +46,14 @@ pub struct ReportArgs {
 pub struct CompareArgs {
     /// Runs; the first is the baseline
     ///
-    /// Run files, their directories, or their numbers in `proofmark history`
-    #[arg(value_name = "RUN", required = true, num_args = 2..)]
+    /// Run files, their directories, or numbers in `proofmark history`. A side may be several runs: a
+    /// `run --repeat` directory, a query of the history (label=old,within=7d; also host, profile,
+    /// last), or the runs before and after --
+    #[arg(value_name = "RUN", required = true)]
     pub runs: Vec<String>,
+    /// Runs of the other side: compare A1 A2 A3 A4 -- B1 B2 B3 B4
+    #[arg(value_name = "RUN", last = true)]
+    pub others: Vec<String>,
     /// Output format
     #[arg(long, default_value = "terminal", help = or_list(&formats::COMPARE))]
     pub format: String,
@@ -60,7 +65,8 @@ pub struct CompareArgs {
     pub all: bool,
     /// Ignore differences up to this, such as 3%
     ///
-    /// [default: by subsystem and by the variation within both runs]
+    /// [default: 2% where the variation between runs is known, else by subsystem and by the variation
+    /// within both runs]
     #[arg(long, value_name = "SHARE", value_parser = limit::margin)]
     pub margin: Option<f64>,
     /// Price of a machine, such as A=0.17/h
@@ -78,7 +84,7 @@ pub struct CompareArgs {
 pub struct CheckArgs {
     /// The run to check
     ///
-    /// A run file, its directory, or its number in `proofmark history`
+    /// A run file, its directory, or its number in `proofmark history`; several runs as in compare
     #[arg(value_name = "RUN")]
     pub run: String,
     /// The baseline run, or last-good
@@ -86,7 +92,7 @@ pub struct CheckArgs {
     /// A run file, its directory, its number in `proofmark history`, or last-good: the newest good
     /// earlier run of this machine and profile in the history. A good run has no invalid result, and none
     /// that is slower than in the good run before it, or gone. The exit status is 4 if a result is slower
-    /// or gone. It is 5 if others alone made results slower (other_cpu, shared_device, ...), with an
+    /// or gone, or the mean of a subsystem slower. It is 5 if others alone made results slower (other_cpu, shared_device, ...), with an
     /// undecided result, or without a baseline in the history
     #[arg(long, value_name = "RUN", required_unless_present_any = ["require", "require_file"])]
     pub against: Option<String>,

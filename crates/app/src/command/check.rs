@@ -9,8 +9,8 @@ use proofmark_report::check::{Check, FORMATS};
 use proofmark_run::{check_value, read_text, unknown_workload};
 use serde::Deserialize;
 
-use super::compare::{ReadRun, compare_read};
 use super::last_good;
+use super::side::{ReadSide, compare_read};
 use crate::cli::CheckArgs;
 use crate::error::{Outcome, usage};
 use crate::formats;
@@ -30,18 +30,20 @@ pub fn run(args: &CheckArgs) -> Result<Outcome> {
     let format = formats::find(FORMATS, &args.format, "proofmark check --help")?;
     let history = args.history.history.as_deref();
     let wanted = read_requirements(args)?;
-    let own = ReadRun::read(&args.run, history)?;
-    let checked = check_requirements(&wanted, &own.run)?;
+    let own = ReadSide::read(&args.run, history)?;
+    let checked = check_requirements(&wanted, own.run())?;
     let baseline = match args.against.as_deref() {
         None => None,
         Some(LAST_GOOD) if !Path::new(LAST_GOOD).exists() => {
             Some(last_good::find(&own, history, args.margin)?)
         }
-        Some(name) => Some(Ok(ReadRun::read(name, history).map_err(|e| meant_last_good(name, e))?)),
+        Some(name) => {
+            Some(Ok(ReadSide::read(name, history).map_err(|e| meant_last_good(name, e))?))
+        }
     };
-    let compare = |base: ReadRun| compare_read([&base, &own], 'B', [None, None], args.margin);
+    let compare = |base: ReadSide| compare_read([&base, &own], 'B', [None, None], args.margin);
     let comparison = baseline.map(|found| found.map(compare));
-    let check = Check::new((&args.run, &own.run), &checked);
+    let check = Check::new((&args.run, own.run()), &checked);
     let check = match &comparison {
         None => check,
         Some(found) => check.against(found.as_ref().map_err(String::as_str)),

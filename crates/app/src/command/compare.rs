@@ -1,45 +1,25 @@
-//! `proofmark compare`: two or more runs.
-
-use std::path::Path;
+//! `proofmark compare`: two or more runs, or two groups of runs.
 
 use anyhow::Result;
-use proofmark_judge::compare::{Named, Options, compare};
-use proofmark_model::{Comparison, Price, Run};
+use proofmark_model::Comparison;
 use proofmark_report::comparison::{ComparisonOptions, FORMATS, MOST_RUNS};
 
+use super::side::{ReadSide, compare_read};
 use crate::cli::CompareArgs;
 use crate::error::{Outcome, usage};
 use crate::formats;
-use crate::history_file::named;
 use crate::output::deliver;
 use crate::price::prices;
 use crate::text::options_for;
 
-/// A run that was read, and the path that it was read from.
-pub(super) struct ReadRun {
-    pub(super) name: String,
-    pub(super) run: Run,
-}
-
-impl ReadRun {
-    /// Reads the run that the user named.
-    pub(super) fn read(name: &str, history: Option<&Path>) -> Result<Self> {
-        let (name, run) = named(name, history)?;
-        Ok(Self { name, run })
-    }
-}
-
 pub fn run(args: &CompareArgs) -> Result<Outcome> {
     let format = formats::find(FORMATS, &args.format, "proofmark compare --help")?;
-    if args.runs.len() > MOST_RUNS {
-        return Err(usage(format!("compare at most {MOST_RUNS} runs")));
-    }
-    let history = args.history.history.as_deref();
-    let read = args.runs.iter().map(|name| ReadRun::read(name, history));
-    let read = read.collect::<Result<Vec<_>>>()?;
-    let labels = read.iter().map(|r| r.run.name().unwrap_or_default()).collect::<Vec<_>>();
-    let prices = prices(&args.price, &args.runs, &labels).map_err(usage)?;
-    let [a, others @ ..] = read.as_slice() else { return Err(usage("name two runs")) };
+    let sides = sides(args)?;
+    let names: Vec<String> = sides.iter().map(|side| side.name.clone()).collect();
+    let labels: Vec<&str> = sides.iter().map(|s| s.run().name().unwrap_or_default()).collect();
+    let typed = if args.others.is_empty() { &args.runs } else { &names };
+    let prices = prices(&args.price, typed, &labels).map_err(usage)?;
+    let [a, others @ ..] = sides.as_slice() else { return Err(usage("name two runs")) };
     let price = |at: usize| prices.as_ref().and_then(|all| all.get(at));
     let all: Vec<Comparison> = others
         .iter()
@@ -53,16 +33,21 @@ pub fn run(args: &CompareArgs) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// Compares two runs, A first; `letter` names the other.
-pub(super) fn compare_read(
-    [a, b]: [&ReadRun; 2],
-    letter: char,
-    [price_a, price_b]: [Option<&Price>; 2],
-    margin: Option<f64>,
-) -> Comparison {
-    compare(
-        Named { price: price_a, ..Named::new('A', &a.name, &a.run) },
-        Named { price: price_b, ..Named::new(letter, &b.name, &b.run) },
-        Options { margin },
-    )
+/// Reads the sides: two groups on either side of `--`, or else one for each word.
+fn sides(args: &CompareArgs) -> Result<Vec<ReadSide>> {
+    let history = args.history.history.as_deref();
+    if !args.others.is_empty() {
+        let both = [&args.runs, &args.others];
+        let both: Result<Vec<ReadSide>> =
+            both.into_iter().map(|names| ReadSide::read_all(names, history)).collect();
+        return both.and_then(|both| match both[0].shares_a_run(&both[1]) {
+            true => Err(usage("a run is on both sides")),
+            false => Ok(both),
+        });
+    }
+    match args.runs.len() {
+        1 => Err(usage("name two runs, or the runs of each side: A1 A2 -- B1 B2")),
+        n if n > MOST_RUNS => Err(usage(format!("compare at most {MOST_RUNS} runs"))),
+        _ => args.runs.iter().map(|name| ReadSide::read(name, history)).collect(),
+    }
 }

@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
+use anyhow::{Result, anyhow};
+use proofmark_judge::compare::facts_that_differ;
 use proofmark_model::{
-    Param, Parameter, ParameterKind, Params, PastPoint, PastRun, Timestamp, WorkloadSpec,
-    parse_size,
+    LevelChange, Param, Parameter, ParameterKind, Params, PastPoint, PastRun, Timestamp,
+    WorkloadSpec, parse_size,
 };
 use proofmark_report::Format;
 use proofmark_report::history::{FORMATS, OverTime, Writer};
@@ -65,10 +66,7 @@ fn add(path: &Path, files: &[PathBuf]) -> Result<()> {
 
 /// Returns the filter of the options, without workload and parameters.
 fn filter(args: &HistoryArgs) -> Filter {
-    let since = args.within.and_then(|within| {
-        let now = Timestamp::now().0.as_millisecond();
-        Timestamp::from_millis(now.saturating_sub(i64::try_from(within.as_millis()).ok()?))
-    });
+    let since = args.within.and_then(|within| Timestamp::now().before(within.as_secs_f64()));
     Filter {
         host: args.host.clone(),
         label: args.label.clone(),
@@ -117,8 +115,30 @@ fn over_time(
     if points.is_empty() && format.id == FOR_PEOPLE {
         return nothing(store, path, &format!("no result of {workload}"));
     }
-    let all = OverTime { workload, spec, points: &points };
+    let changes = match store {
+        None => Vec::new(),
+        Some(store) => level_changes(store, &Filter { last: None, ..filter })?,
+    };
+    let all = OverTime { workload, spec, points: &points, changes: &changes };
     Ok((format.write.over_time)(&all, &options_for(args.out.as_deref()))?)
+}
+
+/// Finds the changes of level over all runs, and what differs between the runs of each.
+fn level_changes(store: &Store, filter: &Filter) -> Result<Vec<LevelChange>> {
+    let mut found = proofmark_judge::level_changes(&store.points(filter)?);
+    let read = |id: i64| {
+        let past = store.run(id)?;
+        let run = past.map(history_file::read_past).transpose()?;
+        run.map(|(_, run)| run).ok_or_else(|| anyhow!("run {id} is gone"))
+    };
+    for change in &mut found {
+        let [before, after] = change.between.map(read);
+        match before.and_then(|before| Ok((before, after?))) {
+            Ok((before, after)) => change.differences = facts_that_differ(&before, &after),
+            Err(error) => change.missing = Some(format!("{error:#}")),
+        }
+    }
+    Ok(found)
 }
 
 /// Returns the message for an empty result.

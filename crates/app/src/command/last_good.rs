@@ -15,27 +15,27 @@ use proofmark_judge::compare::in_both;
 use proofmark_model::{ComparedPoint, PastRun, Run};
 use proofmark_store::Filter;
 
-use super::compare::{ReadRun, compare_read};
+use super::side::{ReadSide, compare_read};
 use crate::history_file::{self, has_name};
 use crate::text::say;
 
 /// Finds and reads the baseline of a run, and prints its number and date, and what could not be held
 /// against it. `Err` is the reason why there is none.
 pub(super) fn find(
-    own: &ReadRun,
+    own: &ReadSide,
     history: Option<&Path>,
     margin: Option<f64>,
-) -> Result<Result<ReadRun, String>> {
+) -> Result<Result<ReadSide, String>> {
     let path = history_file::file(history)?;
     let store = history_file::open_existing(&path)?;
     let all = store.map_or_else(|| Ok(Vec::new()), |s| s.runs(&Filter::default()))?;
     let mut passed = Passed::default();
-    let mut good: Option<(&PastRun, ReadRun)> = None;
+    let mut good: Option<(&PastRun, ReadSide)> = None;
     // The oldest comes first.
-    for past in all.iter().filter(|past| past.started.0 < own.run.started.0) {
-        if past.machine != own.run.host.same_machine_words() {
+    for past in all.iter().filter(|past| past.started < own.first_started()) {
+        if past.machine != own.run().host.same_machine_words() {
             passed.machines += 1;
-        } else if past.profile != own.run.plan.profile {
+        } else if past.profile != own.run().plan.profile {
             passed.profiles += 1;
         } else if past.verdicts.invalid > 0 {
             passed.invalid += 1;
@@ -62,12 +62,12 @@ pub(super) fn find(
 
 /// Returns true if a past run is slower than the good one before it or lacks a result, of those that
 /// the checked run has too. One that others made slower is no baseline either.
-fn is_worse(found: &ReadRun, base: &ReadRun, own: &ReadRun, margin: Option<f64>) -> bool {
+fn is_worse(found: &ReadSide, base: &ReadSide, own: &ReadSide, margin: Option<f64>) -> bool {
     let comparison = compare_read([base, found], 'B', [None, None], margin);
-    let shared = in_both(&base.run, &own.run);
+    let shared = in_both(base.run(), own.run());
     let is_shared =
         |p: &ComparedPoint| shared.iter().any(|m| m.workload == p.workload && m.params == p.params);
-    comparison.points.iter().any(|p| p.is_worse() && is_shared(p))
+    comparison.points.iter().any(|p| p.is_worse() && (p.mean_of.is_some() || is_shared(p)))
 }
 
 /// Earlier runs that are no baseline, by the reason.
@@ -118,19 +118,19 @@ impl Passed {
 }
 
 /// Reads a past run, if it is of the same machine and has results to compare with.
-fn read(past: &PastRun, own: &ReadRun, history: &Path, passed: &mut Passed) -> Option<ReadRun> {
-    let Ok(found) = ReadRun::read(&past.id.to_string(), Some(history)) else {
+fn read(past: &PastRun, own: &ReadSide, history: &Path, passed: &mut Passed) -> Option<ReadSide> {
+    let Ok(found) = ReadSide::read(&past.id.to_string(), Some(history)) else {
         passed.unreadable += 1;
         return None;
     };
-    if !is_same_machine(&found.run, &own.run) {
+    if !is_same_machine(found.run(), own.run()) {
         passed.machines += 1;
         return None;
     }
-    let Run { plan, measurements, .. } = &own.run;
+    let Run { plan, measurements, .. } = own.run();
     let ids = plan.points.iter().map(|p| &p.workload);
     let planned: BTreeSet<&String> = ids.chain(measurements.iter().map(|m| &m.workload)).collect();
-    if !found.run.measurements.iter().all(|m| planned.contains(&m.workload)) {
+    if !found.run().measurements.iter().all(|m| planned.contains(&m.workload)) {
         passed.workloads += 1;
         return None;
     }

@@ -21,6 +21,7 @@ pub mod report;
 pub mod run;
 pub mod schema;
 pub mod serve;
+mod side;
 pub mod terms;
 pub mod tool;
 pub mod words;

@@ -1,5 +1,6 @@
 //! `compare` and `check` on run files: output, files and exit status.
 
+mod groups;
 mod last_good;
 mod left_out;
 mod prices;

@@ -68,6 +68,9 @@ fn each_run_is_one_of_its_own_and_the_report_is_over_all() {
     // Markdown has the same table, and one run is reported as before.
     assert!(folder.prints(&["report", "all", "--format", "markdown"]).contains("| between runs |"));
     assert!(folder.prints(&["report", "all/run-02"]).contains("Core clock"));
+    // They are one side of a comparison, and so is one of them.
+    let words = ["compare", "all", "--", "all/run-01"];
+    folder.run(&words).refused(2, "a run is on both sides");
     let words = "--charts is of one run";
     folder.run(&["report", "all", "--charts", "svg"]).refused(2, words);
 }

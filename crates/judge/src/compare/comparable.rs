@@ -1,10 +1,12 @@
 //! Decides whether two results are comparable, and derives their ratio.
 
-use proofmark_model::{FigureKind, LeftOut, Measurement, Run, Severity};
+use proofmark_model::{FigureKind, LeftOut, MISSES, Measurement, Ratio, Run, Severity};
 
 use super::left_out;
 use super::pairs::Pair;
 use super::rank::{Ranks, RatioEstimate};
+use super::side_runs::SideRuns;
+use super::variation::{Prior, Variation, variation};
 use crate::words::why_no_result;
 
 /// Fails if the workload uses another method in one of the runs, so that its figures are not
@@ -76,6 +78,42 @@ pub(super) struct Figured {
     pub(super) value: f64,
     /// Number of rounds of A and of B, or of trials where there are no rounds.
     pub(super) counts: [usize; 2],
+    /// How the ratio varies between runs; `None` if nothing shows it.
+    pub(super) variation: Option<Variation>,
+}
+
+impl Figured {
+    /// Widens the interval by the variation between runs; each end misses so often. Of two single runs
+    /// the larger counts of this and of the interval of their rounds.
+    fn widen(&mut self, misses: f64) {
+        let Some(variation) = &self.variation else { return };
+        let several = variation.is_of_several();
+        let middle = if several { variation.log } else { self.estimate.ratio.median.ln() };
+        let own = match self.estimate.ends {
+            Some(ends) if !several => ends,
+            _ => [self.value; 2],
+        };
+        let [low, high] = variation.ends(middle, misses);
+        let ends = [own[0].min(low), own[1].max(high)];
+        let median = middle.exp().clamp(f64::MIN_POSITIVE, f64::MAX);
+        self.estimate.ratio = Ratio { median, ci95: Some(ends) };
+        self.estimate.ends = Some(ends);
+    }
+}
+
+impl Compared<'_> {
+    fn figures(&mut self) -> impl Iterator<Item = &mut Figured> {
+        [Some(&mut self.headline), self.delivered.as_mut()].into_iter().flatten()
+    }
+}
+
+/// Widens all intervals by the variation between runs. Returns how often an end of one misses.
+pub(super) fn widen<'a, 'm: 'a>(all: impl Iterator<Item = &'a mut Compared<'m>>) -> f64 {
+    let mut all: Vec<&mut Compared> = all.collect();
+    let known = all.iter_mut().flat_map(|one| one.figures()).filter(|f| f.variation.is_some());
+    let misses = MISSES / 2.0 / known.count().max(1) as f64;
+    all.iter_mut().flat_map(|one| one.figures()).for_each(|figured| figured.widen(misses));
+    misses
 }
 
 /// Compares a pair; fails with the reason why it is not comparable.
@@ -83,6 +121,7 @@ pub(super) fn compared<'a>(
     runs: [&Run; 2],
     letters: [char; 2],
     pair: &Pair<'a>,
+    (sides, prior): ([&SideRuns; 2], Prior),
     ranks: &mut Ranks,
 ) -> Result<Compared<'a>, NotCompared> {
     let ([a, b], [letter_a, letter_b]) = (runs, letters);
@@ -119,7 +158,10 @@ pub(super) fn compared<'a>(
         let shown = |m: &Measurement| m.summary.as_ref().and_then(|s| s.figure(kind).value);
         let value = shown(n).zip(shown(m)).map(|(b, a)| b / a).filter(|v| v.is_normal());
         let value = value.unwrap_or(estimate.ratio.median);
-        Ok(Figured { kind, windows, estimate, value, counts: [of_a.len(), of_b.len()] })
+        // Two single runs with too few trials are not made better by others.
+        let is_enough = |v: &Variation| v.is_of_several() || estimate.ends.is_some();
+        let variation = variation(sides, [m, n], kind, prior).filter(is_enough);
+        Ok(Figured { kind, windows, estimate, value, counts: [of_a.len(), of_b.len()], variation })
     };
     let headline = figured(kind, windows)?;
     let delivered = (windows && m.unit.is_work()).then(|| figured(FigureKind::Delivered, false));

@@ -2,11 +2,14 @@
 
 use std::cmp::Ordering;
 
-use proofmark_model::{Better, Comparability, Margin, Measurement, contradicts, margin_bounds};
+use proofmark_model::{
+    Better, Comparability, ComparedRuns, Margin, Measurement, contradicts, margin_bounds,
+};
 
 use super::cause::{self, Causes, Differing};
 use super::comparable::{Compared, Figured};
 use super::facts::Fact;
+use super::variation::Variation;
 use super::{Judge, reason};
 use crate::words::counted;
 
@@ -29,6 +32,7 @@ impl Judge<'_> {
         figure: &Figured,
         margin: Margin,
         hidden: Option<f64>,
+        runs: Option<&ComparedRuns>,
     ) -> Decided {
         let open = |outcome, why| {
             let (by_placement, disturbances) = (false, Vec::new());
@@ -55,12 +59,17 @@ impl Judge<'_> {
         if is_undecided(figure.value, [low, high], margin.share) {
             return open(Comparability::Undecided, reason::undecided(a, figure, [low, high]));
         }
+        let too_few = figure.variation.as_ref().is_some_and(Variation::has_too_few_runs);
+        if too_few && self::beyond([figure.value; 2], margin.share).is_some() {
+            let why = reason::too_few_runs(runs, [low, high]) + &reason::needed(runs);
+            return open(Comparability::Undecided, why);
+        }
         let Some(side) = beyond else {
             return match hidden {
                 Some(taken) => open(Comparability::NotComparable, reason::both_disturbed(taken)),
                 None => open(
                     Comparability::NoDifferenceShown,
-                    reason::within(a.better, estimate, [low, high], margin),
+                    reason::within(a.better, figure, [low, high], margin) + &reason::needed(runs),
                 ),
             };
         };

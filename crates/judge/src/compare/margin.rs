@@ -31,11 +31,13 @@
 use std::collections::BTreeMap;
 
 use proofmark_model::{
-    Better, Figure, FigureKind, Measurement, Pace, Run, Subsystem, Verdict, check_id, median,
+    Better, Figure, FigureKind, LEAST_MARGIN, Measurement, Pace, Run, Subsystem, Verdict, check_id,
+    median,
 };
 
 use super::comparable::Figured;
 use super::effect::share;
+use super::variation::Prior;
 
 /// Base margin in targets.
 const TARGETS: f64 = 2.0;
@@ -43,6 +45,8 @@ const TARGETS: f64 = 2.0;
 const TARGETS_SHARED: f64 = 4.0;
 const LEAST_TARGET: f64 = 0.02;
 const LARGEST_TARGET: f64 = 0.25;
+/// Quantile of the normal distribution of a 95 % interval.
+const NORMAL: f64 = 1.96;
 /// Fewest results that have a spread.
 const ENOUGH: usize = 5;
 /// Spread in robust standard deviations.
@@ -99,20 +103,21 @@ impl Margins {
         self.requested.unwrap_or_else(|| base.max(spread.min(most)))
     }
 
-    /// The smallest margin of all results of a subsystem.
-    pub(super) fn for_subsystem(&self, subsystem: Subsystem) -> f64 {
-        self.at_most(subsystem, MOST_QUIET)
-    }
-
     pub(super) fn for_result(&self, a: &Measurement, b: &Measurement, figure: &Figured) -> f64 {
         if let Some(requested) = self.requested {
             return requested;
         }
         let taken = taken(a, b, figure);
+        let width = (width(a, figure.kind) + width(b, figure.kind)).min(MOST);
+        // The interval has what the margin allows for elsewhere.
+        match &figure.variation {
+            Some(variation) if variation.is_of_several() => return LEAST_MARGIN,
+            Some(_) => return LEAST_MARGIN.max(width).max(taken),
+            None => {}
+        }
         let suspect = [a, b].into_iter().all(|m| m.verdict == Verdict::Suspect);
         let both = taken > 0.0 || suspect;
         let least = self.at_most(a.subsystem, if both { MOST } else { MOST_QUIET });
-        let width = (width(a, figure.kind) + width(b, figure.kind)).min(MOST);
         // One run may have had all of the taken time, the other none.
         [width, taken].into_iter().fold(least, f64::max)
     }
@@ -132,7 +137,8 @@ fn base(a: &Run, b: &Run, subsystem: Subsystem) -> f64 {
     let virtual_machine = |run: &Run| run.host.is_virtual() == Some(true);
     let shared = subsystem.info().pace != Pace::Core && [a, b].into_iter().any(virtual_machine);
     let times = if shared { TARGETS_SHARED } else { TARGETS };
-    (times * target(a).max(target(b))).min(MOST)
+    let levels = NORMAL * 2.0_f64.sqrt() * Prior::new(a, b).of_level(subsystem);
+    (times * target(a).max(target(b))).max(levels).min(MOST)
 }
 
 fn spread(speeds: &[Speed]) -> f64 {

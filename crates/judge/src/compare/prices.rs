@@ -8,7 +8,9 @@
 
 use std::cmp::Ordering;
 
-use proofmark_model::{Better, Comparability, ComparedFigure, Measurement, PerPrice, Price, Ratio};
+use proofmark_model::{
+    Better, Comparability, ComparedFigure, ComparedRuns, Measurement, PerPrice, Price, Ratio,
+};
 
 use super::decide::{beyond, is_undecided};
 use super::reason::JudgedFigure;
@@ -43,7 +45,9 @@ pub(super) fn per_price(
     };
     let Ratio { median, ci95 } = figure.ratio;
     let ratio = Ratio { median: median * factor, ci95: ci95.map(scaled) };
-    let compared = ComparedFigure { value, ratio, outcome, ..figure.clone() };
+    // The runs that would show the difference of the figures would not show that of the prices.
+    let between_runs = figure.between_runs.clone().map(|r| ComparedRuns { needs: None, ..r });
+    let compared = ComparedFigure { value, ratio, outcome, between_runs, ..figure.clone() };
     let made = PerPrice { figure: judged.kind, a: a / price_a, b: b / price_b, compared };
     let numbers = [made.a, made.b, value, median * factor];
     numbers.into_iter().chain(ends).all(f64::is_finite).then_some(made)

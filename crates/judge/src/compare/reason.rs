@@ -4,12 +4,11 @@
 use std::collections::BTreeSet;
 
 use proofmark_model::{
-    Better, Comparability, ComparedFigure, FigureKind, Leaning, Margin, Measurement, format_factor,
-    format_percent, margin_bounds,
+    Better, Comparability, ComparedFigure, ComparedRuns, FigureKind, Leaning, Margin, Measurement,
+    counted, format_factor, format_percent, margin_bounds,
 };
 
 use super::comparable::Figured;
-use super::rank::RatioEstimate;
 
 /// A judged figure of a result.
 pub(super) struct JudgedFigure {
@@ -148,13 +147,29 @@ pub(super) fn both_disturbed(taken: f64) -> String {
     )
 }
 
+/// The reason why so few runs decide nothing.
+pub(super) fn too_few_runs(runs: Option<&ComparedRuns>, ends: [f64; 2]) -> String {
+    let ([a, b], [low, high]) = (runs.map_or([0; 2], |runs| runs.runs), ends.map(format_factor));
+    format!(
+        "{a} against {} without a history are too few: the interval of the ratio is {low} to {high}",
+        counted(b, "run")
+    )
+}
+
+/// The runs that would show a difference, behind a reason; empty where none is to be shown.
+pub(super) fn needed(runs: Option<&ComparedRuns>) -> String {
+    let needed = runs.and_then(ComparedRuns::needed);
+    needed.map_or_else(String::new, |needed| format!("; {needed}"))
+}
+
 /// The reason why no difference is shown. So few trials that they have no interval have a range.
 pub(super) fn within(
     better: Better,
-    estimate: &RatioEstimate,
+    figure: &Figured,
     [low, high]: [f64; 2],
     margin: Margin,
 ) -> String {
+    let estimate = &figure.estimate;
     if estimate.ratio.ci95.is_some() {
         let leaning = Leaning::read(better, estimate.ratio.ci95, margin.share);
         return leaning.why(better, margin);

@@ -26,8 +26,7 @@ const LONGEST: usize = 120;
 /// out since the other CPU lacks them.
 pub(super) fn write(
     points: &[ComparedPoint],
-    a: &Side,
-    b: &Side,
+    [a, b]: [&Side; 2],
     lacked: &[Vec<&str>; 2],
 ) -> String {
     let rows = points.iter().any(|p| p.row.is_some());
@@ -43,6 +42,7 @@ pub(super) fn write(
         Subsystem::KNOWN.iter().filter_map(|subsystem| Part::collect(*subsystem, &all)).collect();
     let each = [
         speeds(&parts, a.letter, b.letter),
+        means(points, [a.letter, b.letter]),
         per_price(&parts, a, b),
         cpus.map(|cpus| all_cpus(cpus, [a.letter, b.letter])),
         best_of_each(&all),
@@ -299,6 +299,27 @@ fn speeds(parts: &[Part], a: char, b: char) -> Option<String> {
         })
         .collect();
     (!texts.is_empty()).then(|| texts.join("; "))
+}
+
+/// Returns `by the mean of all results, B has 0.91 of A's CPU`, of each mean that differs where no
+/// single result does so.
+fn means(points: &[ComparedPoint], [a, b]: [char; 2]) -> Option<String> {
+    let alike = |p: &ComparedPoint, q: &ComparedPoint| {
+        q.mean_of.is_none() && q.subsystem == p.subsystem && q.change() == p.change()
+    };
+    let each = points.iter().filter(|p| p.mean_of.is_some() && p.change().differs());
+    let each = each.filter(|p| !points.iter().any(|q| alike(p, q)));
+    let each = each.filter_map(|p| {
+        let (kind, figure) = p.deciding()?;
+        let undisturbed = match kind {
+            FigureKind::Delivered => "",
+            _ if p.delivered.is_none() => "",
+            _ => "undisturbed ",
+        };
+        let word = p.subsystem.info().word;
+        Some(format!("{} of {a}'s {undisturbed}{word}", two_digits(figure.value)))
+    });
+    list(each).map(|all| format!("by the mean of all results, {b} has {all}"))
 }
 
 /// Returns `CPU, memory and disk`; `None` for nothing.

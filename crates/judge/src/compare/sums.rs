@@ -10,10 +10,7 @@ use super::speed;
 
 /// One sum for each subsystem with results. Results of one subsystem share workloads and hardware,
 /// so the interval is over these results and does not extend to others.
-pub(super) fn all(
-    points: &[ComparedPoint],
-    margin: impl Fn(Subsystem) -> f64,
-) -> Vec<ComparedSubsystem> {
+pub(super) fn all(points: &[ComparedPoint]) -> Vec<ComparedSubsystem> {
     let summarise = |subsystem: Subsystem| {
         let some: Vec<&ComparedPoint> =
             points.iter().filter(|p| p.subsystem == subsystem).collect();
@@ -23,7 +20,7 @@ pub(super) fn all(
             subsystem,
             speed: middle(&whole, |p| p.headline.as_ref()),
             delivered_speed: delivered(&whole),
-            margin: margin(subsystem),
+            margin: least_margin(&some),
             resolution: resolution(&some, |p| p.headline.as_ref()),
             delivered_resolution: resolution(&some, |p| p.delivered.as_ref()),
             faster: count(Comparability::Faster),
@@ -36,6 +33,12 @@ pub(super) fn all(
         })
     };
     Subsystem::KNOWN.iter().copied().filter_map(summarise).collect()
+}
+
+/// The smallest margin of the results; 0 where none was compared.
+fn least_margin(points: &[&ComparedPoint]) -> f64 {
+    let figures = points.iter().flat_map(|p| p.headline.iter().chain(&p.delivered));
+    figures.map(|f| f.margin).reduce(f64::min).unwrap_or(0.0)
 }
 
 /// The median smallest detectable slowdown of one of the figures, over the results that were judged

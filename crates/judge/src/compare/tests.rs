@@ -13,9 +13,9 @@ mod prices;
 mod sentence;
 
 use proofmark_model::{
-    Better, Comparability, ComparedPoint, Comparison, CpuPairSeen, CpuPlacement, CpuQuota,
-    Decision, Ending, FigureKind, Finding, Measurement, Number, Param, Probe, Round, Run, Severity,
-    Subsystem, Unit, Verdict,
+    Better, Comparability, ComparedFigure, ComparedPoint, Comparison, CpuPairSeen, CpuPlacement,
+    CpuQuota, Decision, Ending, FigureKind, Finding, Margin, MarginSource, Measurement, Number,
+    Param, Probe, Round, Run, Severity, Subsystem, Unit, Verdict,
 };
 use proptest::prelude::*;
 
@@ -55,6 +55,11 @@ fn with(mut run: Run, change: impl Fn(usize, Measurement) -> Measurement) -> Run
 
 fn compared(a: &Run, b: &Run) -> Comparison {
     compare(Named::new('A', "a", a), Named::new('B', "b", b), Options::default())
+}
+
+/// The run on a machine without neighbours, whose level hardly moves.
+fn alone(run: Run) -> Run {
+    Run { host: bare(run.host.clone()), ..run }
 }
 
 fn outcomes(c: &Comparison) -> Vec<Comparability> {

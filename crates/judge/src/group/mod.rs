@@ -13,7 +13,7 @@ use proofmark_model::{
 };
 
 use crate::compare::{Names, clock_under_load, facts_that_differ};
-pub(crate) use over_runs::over_runs;
+pub(crate) use over_runs::{over_runs, successive};
 
 /// A run and where it was read.
 #[derive(Debug, Clone, Copy)]

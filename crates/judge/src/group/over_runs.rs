@@ -6,7 +6,7 @@
 //! that of Student on the logarithms, which assumes their shape and always contains the median.
 
 use proofmark_model::{
-    MIN_VALUES, MISSES, OverRuns, RunLevel, RunState, median, median_interval, student,
+    MIN_VALUES, MISSES, OverRuns, RunLevel, RunState, Successive, median, median_interval, student,
 };
 
 /// Fewest runs of which two states are told from chance, and fewest of one state.
@@ -49,7 +49,25 @@ pub(crate) fn over_runs(values: &[(usize, f64)], least: f64) -> Option<OverRuns>
         ci95: median_interval(&only).or_else(|| by_student(&logs, middle)),
         runs: only.len() as u64,
         deviation: deviation(&logs).exp_m1(),
+        successive: None,
     }))
+}
+
+/// Largest time between the starts of two runs that share a level.
+const SOON_S: f64 = 900.0;
+
+/// The deviation of one run by the differences between runs that followed each other soon (von Neumann
+/// et al., *The mean square successive difference*, 1941). Each value comes with its start in seconds.
+pub(crate) fn successive(values: &[(f64, f64)]) -> Option<Successive> {
+    let mut in_order = values.to_vec();
+    in_order.retain(|(_, v)| v.is_finite() && *v > 0.0);
+    in_order.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let soon = in_order.windows(2).filter(|two| two[1].0 - two[0].0 <= SOON_S);
+    let steps: Vec<f64> = soon.clone().map(|two| (two[1].1 / two[0].1).ln()).collect();
+    let squares: f64 = steps.iter().map(|step| step * step).sum();
+    let deviation = (squares / (2.0 * steps.len() as f64)).sqrt().exp_m1();
+    let (pairs, seconds) = (steps.len() as u64, soon.map(|two| two[1].0 - two[0].0).sum());
+    (pairs > 1).then_some(Successive { deviation, pairs, seconds })
 }
 
 fn median_of(values: &[(usize, f64)]) -> Option<f64> {
@@ -134,6 +152,23 @@ mod tests {
         let skewed = one(&[1e-9, 1.0, 1.0]);
         let [low, high] = skewed.ci95.unwrap();
         assert!(low <= skewed.median && skewed.median <= high);
+    }
+
+    #[test]
+    fn a_level_that_moves_slowly_is_not_in_the_successive_deviation() {
+        let every = |seconds: f64, values: &[f64]| {
+            let starts = (0..values.len()).map(|i| seconds * i as f64);
+            successive(&starts.zip(values.iter().copied()).collect::<Vec<_>>())
+        };
+        let drift: Vec<f64> = (0..20).map(|i| (0.02 * f64::from(i)).exp()).collect();
+        // Steps of 0.02 each; the deviation of 20 values in a row is 0.118.
+        let found = every(100.0, &drift).unwrap();
+        assert!((found.deviation - (0.02 / 2.0_f64.sqrt()).exp_m1()).abs() < 1e-9);
+        assert_eq!((found.pairs, found.seconds), (19, 1900.0));
+        assert!(one(&drift).deviation > 0.11);
+        // Runs of different days have different levels.
+        assert_eq!(every(86_400.0, &drift), None);
+        assert_eq!(every(100.0, &[1.0, 1.1]), None);
     }
 
     #[test]

@@ -13,6 +13,7 @@ use crate::Context;
 use crate::statistics::{median, median_interval};
 
 pub(crate) use cause::shares;
+pub(crate) use segments::cuts;
 
 /// Most trials that are analysed: our runs have far fewer.
 const MOST_TRIALS: usize = 1 << 14;

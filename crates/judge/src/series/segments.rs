@@ -79,7 +79,7 @@ impl Noise {
 }
 
 /// The first trial of each level except the first, in order.
-pub(super) fn cuts(values: &[f64]) -> Vec<usize> {
+pub(crate) fn cuts(values: &[f64]) -> Vec<usize> {
     let n = values.len();
     if n < LEAST_TRIALS || values.iter().any(|v| !v.is_finite()) {
         return Vec::new();

@@ -4,7 +4,7 @@ use proofmark_model::{ComparedPoint, Comparison, FigureKind, Side, Toward, forma
 
 use super::points::BELOW;
 use super::verdict::{self, Tally};
-use super::view::{alike, together};
+use super::view::{alike, together, when};
 use super::words::{contradiction, failure, interval, margin, point, resolution};
 use crate::Options;
 use crate::terminal::page::Page;
@@ -47,8 +47,9 @@ pub fn check(comparison: &Comparison, options: &Options) -> String {
         verdict::no_time_advice(comparison),
         verdict::too_few_advice(comparison),
     ];
-    for sentence in advice.into_iter().flatten() {
-        page.wrap("", 0, sentence);
+    let advice = advice.into_iter().flatten().map(str::to_owned);
+    for sentence in advice.chain([clean(&comparison.between_runs)]).filter(|s| !s.is_empty()) {
+        page.wrap("", 0, &sentence);
     }
     if let Some(why) = comparison.too_little() {
         page.wrap("", 2, &format!("? too little to pass: {why}"));
@@ -60,7 +61,7 @@ pub fn check(comparison: &Comparison, options: &Options) -> String {
 /// Returns `A base: a machine, 2026-11-27 19:18:04 UTC`.
 fn about(side: &Side) -> String {
     let (name, machine) = (clean(&side.name), clean(&side.machine));
-    format!("{} {name}: {machine}, {}", side.letter, side.started.display())
+    format!("{} {name}: {machine}, {}", side.letter, when(side))
 }
 
 /// A cause, and the results that have it, each with the ratio that decides.

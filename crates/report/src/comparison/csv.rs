@@ -40,6 +40,10 @@ const FIGURES: &Columns<Row> = &[
     ("ratio_ci95_low", |r| end(r.point.headline.as_ref(), 0)),
     ("ratio_ci95_high", |r| end(r.point.headline.as_ref(), 1)),
     ("margin", |r| r.point.headline.as_ref().map(|h| h.margin).into()),
+    ("runs_needed", |r| {
+        let between = r.point.headline.as_ref().and_then(|h| h.between_runs.as_ref());
+        between.and_then(|runs| runs.needs).into()
+    }),
     ("outcome", |r| r.point.outcome().as_str().into()),
     ("baseline_delivered", |r| delivered(r.point.a.as_ref())),
     ("delivered", |r| delivered(r.point.b.as_ref())),

@@ -47,5 +47,9 @@ fn figures(p: &ComparedPoint) -> String {
     let kind = p.figure.map_or("", FigureKind::as_str);
     let headline = p.headline.as_ref().map(|h| format!("; {kind} B / A {}", ratio(h)));
     let delivered = moved(p).map(|d| format!("; delivered B / A {}", ratio(d)));
-    format!("A {a}; B {b}{}{}", headline.unwrap_or_default(), delivered.unwrap_or_default())
+    let ratios = headline.unwrap_or_default() + &delivered.unwrap_or_default();
+    match p.mean_of {
+        None => format!("A {a}; B {b}{ratios}"),
+        Some(_) => ratios.trim_start_matches("; ").to_owned(),
+    }
 }

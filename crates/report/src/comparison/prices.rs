@@ -133,6 +133,7 @@ mod tests {
 
     fn side(letter: char) -> Side {
         Side {
+            group: None,
             letter,
             name: "a".into(),
             label: None,
@@ -162,6 +163,7 @@ mod tests {
             figure: Some(figure),
             headline: None,
             delivered: None,
+            mean_of: None,
             best_of_each: None,
             all_cpus: None,
             percentiles: Vec::new(),
@@ -174,6 +176,7 @@ mod tests {
                     ratio: Ratio { median: 2.0, ci95: None },
                     margin: 0.04,
                     margin_given: false,
+                    between_runs: None,
                     resolution: None,
                     outcome: Comparability::Faster,
                 },
@@ -188,6 +191,7 @@ mod tests {
     fn comparison(figures: &[FigureKind]) -> Comparison {
         let points = (1..).zip(figures).map(|(threads, figure)| point(threads, *figure));
         Comparison {
+            between_runs: String::new(),
             schema: Cow::Borrowed(COMPARISON_SCHEMA),
             a: side('A'),
             b: side('B'),

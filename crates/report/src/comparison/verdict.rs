@@ -1,11 +1,11 @@
 //! The verdict on a comparison, in a few sentences.
 
 use proofmark_model::{
-    Comparability, ComparedFigure, ComparedPoint, ComparedSubsystem, Comparison, Difference,
-    FactId, Ratio, Toward, Verdict, format_factor,
+    Comparability, ComparedFigure, ComparedPoint, Comparison, Difference, FactId, Toward, Verdict,
+    format_factor,
 };
 
-use super::words::{interval, resolution};
+use super::words::resolution;
 use crate::view::{Rich, Tone, agree, and_list, capital, clean, counted, joined};
 
 /// The number of results with each outcome.
@@ -68,7 +68,7 @@ pub(super) fn sentences(c: &Comparison, t: &Tally) -> String {
     let unseen = resolution(&c.subsystems).filter(|_| t.compared > 0);
     let sentences = [
         Some(counts(c, t)),
-        smaller_share(c).or_else(|| speeds(c, t)),
+        smaller_share(c),
         gone(c, t),
         unseen.map(|unseen| format!("In the median result, {unseen}.")),
     ];
@@ -84,6 +84,7 @@ pub(super) fn notes(c: &Comparison, t: &Tally) -> Vec<String> {
         slow_operations(c),
         disturbed_advice(c).map(str::to_owned),
         too_little.map(|why| format!("Too little for a check: {why}.")),
+        Some(clean(&c.between_runs)).filter(|text| !text.is_empty()),
     ];
     notes.into_iter().flatten().collect()
 }
@@ -160,13 +161,22 @@ const UNDECIDED: &str = "Undecided: the ratio of the two figures and the median 
     their rounds or trials lead to different conclusions. A few slow or fast rounds may make up much \
     of one figure. Repeat both runs on a quiet machine (run --wait-quiet) or with more trials (run \
     --trials).";
+/// What to do about results of too few runs.
+const TOO_FEW_RUNS: &str = "Undecided: a side without a history needs at least 4 runs. Take more, A and B \
+    alternating.";
 /// What to do about results with too few trials.
 const TOO_FEW: &str = "Too few: a result needs at least 3 trials in each run, and 4 for an interval \
     (run --trials).";
 
 /// Returns what an undecided result is, if there is one.
 pub(super) fn undecided_advice(c: &Comparison) -> Option<&'static str> {
-    c.points.iter().any(ComparedPoint::undecided).then_some(UNDECIDED)
+    let undecided = || c.points.iter().filter(|p| p.undecided());
+    let figures = || undecided().flat_map(|p| p.headline.iter().chain(&p.delivered));
+    match () {
+        () if undecided().next().is_none() => None,
+        () if figures().any(ComparedFigure::has_too_few_runs) => Some(TOO_FEW_RUNS),
+        () => Some(UNDECIDED),
+    }
 }
 
 /// Returns what to do about results with too few trials, if there are any.
@@ -273,24 +283,4 @@ fn slow_operations(c: &Comparison) -> Option<String> {
     let lower = changed(f64::recip).map(|how| format!("lower {how}"));
     let how = and_list(higher.into_iter().chain(lower).collect::<Vec<_>>());
     (!how.is_empty()).then(|| format!("p99 of single operations is {how} (shown, not judged)."))
-}
-
-/// Returns the speeds of subsystems whose results together exclude 1 although no single result shows
-/// a difference. Where one does, it says more than they.
-fn speeds(c: &Comparison, t: &Tally) -> Option<String> {
-    let b = c.b.letter;
-    let excludes_1 = |r: &Ratio| r.ci95.is_some_and(|[low, high]| high < 1.0 || low > 1.0);
-    let speed = |s: &ComparedSubsystem| {
-        let ratio = s.speed.as_ref().filter(|r| excludes_1(r))?;
-        let ends = interval(ratio.ci95).map(|ends| format!(" ({ends})")).unwrap_or_default();
-        Some(format!("{} {}{ends}", s.subsystem, format_factor(ratio.median)))
-    };
-    let speeds: Vec<String> = c.subsystems.iter().filter_map(speed).collect();
-    let are_new = t.compared > 0 && t.slower + t.faster == 0 && !speeds.is_empty();
-    are_new.then(|| {
-        let speeds = speeds.join(", ");
-        format!(
-            "All results together show a difference: median speed of {b} relative to A: {speeds}."
-        )
-    })
 }

@@ -3,7 +3,9 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use proofmark_model::{ComparedPoint, ComparedSubsystem, Comparison, Difference, Side, Verdict};
+use proofmark_model::{
+    ComparedPoint, ComparedSubsystem, Comparison, Difference, RunsSpan, Side, Verdict,
+};
 
 use super::points::Points;
 use super::prices;
@@ -177,15 +179,28 @@ pub(super) fn label(side: &Side) -> String {
 /// Returns `A old; label ...; machine ...; started ...; program ...; profile ...; price ...`.
 fn side(side: &Side) -> String {
     let letter = side.letter;
-    let started = side.started.display();
+    let started = match side.group {
+        None => format!("started {}", when(side)),
+        Some(_) => when(side),
+    };
     let (name, machine, profile) = (clean(&side.name), clean(&side.machine), clean(&side.profile));
     let version = clean(&side.version);
     let label = enclosed("; label ", &label(side), "");
     format!(
-        "{letter} {name}{label}; machine {machine}; started {started}; program proofmark {version}; \
+        "{letter} {name}{label}; machine {machine}; {started}; program proofmark {version}; \
          profile {profile}{}",
         enclosed("; price ", &prices::price(side).unwrap_or_default(), "")
     )
+}
+
+/// Returns the start of a run, or of several `5 runs, ... to ...`.
+pub(super) fn when(side: &Side) -> String {
+    match &side.group {
+        None => side.started.display(),
+        Some(RunsSpan { runs, first, last }) => {
+            format!("{}, {} to {}", counted(*runs, "run"), first.display(), last.display())
+        }
+    }
 }
 
 /// Groups results whose reasons differ in figures only, each with that reason and the ranges of its
@@ -283,7 +298,7 @@ pub(super) fn differences(c: &Comparison) -> Table {
 }
 
 /// The method of a comparison.
-const METHOD: [&str; 5] = [
+const METHOD: [&str; 6] = [
     "Ratio. B / A is the ratio of the two figures shown. Its 95 % interval comes from order \
      statistics of all pairs of a round of A and a round of B (Hodges and Lehmann; Mann and \
      Whitney). Results without rounds use trials instead. These statistics assume no shape of the \
@@ -294,8 +309,14 @@ const METHOD: [&str; 5] = [
      machine. Delivered includes that time: where it differs and the headline does not, the run's \
      share of the machine changed. A result counts by both: it is slower if one of the two is, else \
      undecided if one is.",
+    "Variation between runs. Where it is known, from several runs of each side or from the history, \
+     each run is one value, and the interval is Student's, for all figures together: of equal \
+     machines at most one comparison in 20 shows a difference by chance. A level that lasts for an \
+     hour is not made more certain by more runs in that hour, unless A and B are measured in turn. \
+     The margin then is 2 %; of two single runs also their widths and what others took.",
     "Margin. Two runs of one machine differ by more than their trials show. A difference is shown \
-     only where the whole interval is beyond the margin. The margin is the largest of four values. \
+     only where the whole interval is beyond the margin. Without that variation, it is the largest \
+     of five values. \
      First: twice the target, or four times on a virtual machine except for the CPU, at most a \
      third; a target below 2 % counts as 2 %. Second: three robust standard deviations of the \
      ratios in the subsystem, about the median of the same workload and number of threads. It is \
@@ -303,8 +324,9 @@ const METHOD: [&str; 5] = [
      half-widths of both figures' intervals, at most a third; of delivered that of the fast side, \
      since the slow side allows for a stall that no round had. Fourth: the CPU time that other \
      processes or the hypervisor took from both runs, except for a figure that leaves it out. \
-     Where that is more than a third and no difference shows, the result is not compared. \
-     --margin sets another margin. A margin of a third reaches from a ratio of 0.667 to one of 1.50.",
+     Where that is more than a third and no difference shows, the result is not compared. Fifth: \
+     what the levels of two virtual machines may differ by, 14 % (CPU), 22 % (memory) or 28 % \
+     (disk, network). --margin sets another margin. A margin of a third reaches from a ratio of 0.667 to one of 1.50.",
     "Few trials. Too few trials give no interval. With 3 or more on each side, all trials of B \
      must be beyond all trials of A, and beyond the margin. With fewer, no difference is shown. \
      The smallest detectable slowdown is that of the median result, for each of the figures.",

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use proofmark_model::{
-    Better, FigureKind, Param, ParameterKind, PastFigure, PastPoint, Unit, WorkloadSpec,
-    format_count, format_size,
+    Better, FigureKind, LevelChange, Param, ParameterKind, PastFigure, PastPoint, Unit,
+    WorkloadSpec, format_count, format_size,
 };
 
 use crate::view::{Scale, clean, figure_word};
@@ -25,6 +25,8 @@ pub struct Line<'a> {
     pub scale: Scale,
     /// Oldest first.
     pub moments: Vec<Moment<'a>>,
+    /// Changes of its level, oldest first.
+    pub changes: Vec<&'a LevelChange>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -56,7 +58,11 @@ fn machine(point: &PastPoint) -> Machine<'_> {
 
 /// Returns the lines of these results in their order: by configuration, and the machines of each by
 /// name.
-pub fn lines<'a>(points: &'a [PastPoint], spec: Option<&'a WorkloadSpec>) -> Vec<Line<'a>> {
+pub fn lines<'a>(
+    points: &'a [PastPoint],
+    changes: &'a [LevelChange],
+    spec: Option<&'a WorkloadSpec>,
+) -> Vec<Line<'a>> {
     let key = |p: &PastPoint| (p.method_version, p.unit, p.better, p.over_time);
     let name = names(points, spec);
     let mut lines = Vec::new();
@@ -64,7 +70,15 @@ pub fn lines<'a>(points: &'a [PastPoint], spec: Option<&'a WorkloadSpec>) -> Vec
         let machines: BTreeSet<Machine> = results.iter().map(machine).collect();
         for here in machines {
             let all: Vec<&PastPoint> = results.iter().filter(|p| machine(p) == here).collect();
-            lines.extend(all.first().map(|first| line(name(first), first, &all)));
+            let Some(first) = all.first() else { continue };
+            let is_here = |change: &&LevelChange| {
+                let [before, after] = change.between;
+                let has = |run| all.iter().any(|p| p.run == run);
+                let same = (&change.params, change.over_time) == (&first.params, first.over_time);
+                same && (has(before) || has(after))
+            };
+            let changes = changes.iter().filter(is_here).collect();
+            lines.push(Line { changes, ..line(name(first), first, &all) });
         }
     }
     lines
@@ -73,10 +87,9 @@ pub fn lines<'a>(points: &'a [PastPoint], spec: Option<&'a WorkloadSpec>) -> Vec
 fn line<'a>(name: String, first: &PastPoint, all: &[&'a PastPoint]) -> Line<'a> {
     let headline = figure_word(all.iter().map(|p| p.headline));
     let delivered = FigureKind::Delivered.as_str();
-    let follows_delivered = first.unit.is_work() && all.iter().any(|p| p.delivered.is_some());
-    let (figure, read) = match follows_delivered {
-        true => (delivered, delivered_of as Read),
-        false => (headline, headline_of as Read),
+    let (figure, read): (_, Read) = match PastPoint::follow_delivered(all) {
+        true => (delivered, |p| p.followed(true)),
+        false => (headline, |p| p.followed(false)),
     };
     Line {
         name,
@@ -85,19 +98,12 @@ fn line<'a>(name: String, first: &PastPoint, all: &[&'a PastPoint]) -> Line<'a> 
         headline: Some(headline).filter(|word| *word != figure),
         scale: scale(all, read, first.unit),
         moments: moments(all, read),
+        changes: Vec::new(),
     }
 }
 
 /// Returns a figure of a result and its interval.
 type Read = fn(&PastPoint) -> Option<PastFigure>;
-
-fn delivered_of(point: &PastPoint) -> Option<PastFigure> {
-    point.delivered
-}
-
-fn headline_of(point: &PastPoint) -> Option<PastFigure> {
-    point.value.map(|value| PastFigure { value, ci95: point.ci95 })
-}
 
 /// Returns the names of lines: those of parameters, unit, method and machine that differ.
 fn names<'a>(

@@ -10,7 +10,7 @@ mod line;
 mod table;
 mod view;
 
-use proofmark_model::{HISTORY_SCHEMA, History, PastPoint, PastRun, WorkloadSpec};
+use proofmark_model::{HISTORY_SCHEMA, History, LevelChange, PastPoint, PastRun, WorkloadSpec};
 
 use crate::terminal::page::Page;
 use crate::view::Document;
@@ -25,6 +25,8 @@ pub struct OverTime<'a> {
     pub spec: Option<&'a WorkloadSpec>,
     /// The results.
     pub points: &'a [PastPoint],
+    /// The changes of their levels.
+    pub changes: &'a [LevelChange],
 }
 
 /// The writers of a list of runs and of results over time.
@@ -49,12 +51,14 @@ pub const FORMATS: &[Format<Writer>] = &[
         id: "json",
         write: Writer {
             runs: |runs, _| {
-                let (workload, points) = (None, None);
-                json(History { schema: HISTORY_SCHEMA, workload, runs: Some(runs), points })
+                let (workload, points, changes) = (None, None, None);
+                let runs = Some(runs);
+                json(History { schema: HISTORY_SCHEMA, workload, runs, points, changes })
             },
             over_time: |all, _| {
                 let (workload, points) = (Some(all.workload), Some(all.points));
-                json(History { schema: HISTORY_SCHEMA, workload, runs: None, points })
+                let (runs, changes) = (None, Some(all.changes));
+                json(History { schema: HISTORY_SCHEMA, workload, runs, points, changes })
             },
         },
     },
@@ -81,7 +85,7 @@ fn terminal(document: &Document, options: &Options) -> String {
 impl OverTime<'_> {
     fn document(&self) -> Document {
         let shared = line::shared(self.points, self.spec);
-        view::points(self.workload, &shared, &line::lines(self.points, self.spec))
+        view::points(self.workload, &shared, &line::lines(self.points, self.changes, self.spec))
     }
 }
 

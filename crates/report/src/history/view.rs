@@ -1,13 +1,14 @@
 //! The documents of a history: a list of runs, and a section with a chart and a table for each
 //! line.
 
-use proofmark_model::PastRun;
+use proofmark_model::{LevelChange, PastRun, format_factor};
 
 use super::line::{Line, Moment};
 use super::table;
 use crate::view::{
-    Audience, Blocks, Chart, Dates, Document, Drawing, Drawings, Fact, Mark, Section, Series, Spot,
-    Style, Text, Timeline, both_on_axis, clean, counted, enclosed, mark_at, minute, verdict_mark,
+    Audience, Blocks, Chart, Dates, Document, Drawing, Drawings, Fact, Item, Mark, Section, Series,
+    Spot, Style, Text, Timeline, both_on_axis, clean, counted, enclosed, joined, mark_at, minute,
+    verdict_mark,
 };
 
 pub fn runs(runs: &[PastRun]) -> Document {
@@ -28,12 +29,49 @@ pub fn points(workload: &str, shared: &str, lines: &[Line]) -> Document {
     for line in lines {
         let name = if line.name.is_empty() { &workload } else { &line.name };
         let section = Section::new("", name, |out| {
+            out.add("changes", changes(line));
             out.add("chart", Drawings::new(Drawing::OverTime, timeline(name, line)));
             out.add("line", table::line(line));
         });
         out.add("line", section);
     }
     Document { title: format!("{workload} over time"), facts: facts(lines), blocks: out.0 }
+}
+
+/// Most facts that are named at a change.
+const NAMED: usize = 6;
+
+/// Returns the changes of a line's level, each with the run in which it began.
+fn changes(line: &Line) -> Vec<Item> {
+    let number = |value: f64| line.scale.with_label(value).unwrap_or_else(|| "-".to_owned());
+    let item = |change: &&LevelChange| {
+        let ([a, b], [before, after]) = (change.medians, change.runs);
+        let [last, first] = change.between;
+        let factor = format_factor(b / a);
+        let (before, after) = (counted(before, "run"), counted(after, "run"));
+        let level = format!(
+            "Change of level at run {first} ({}): median {} in the {before} before, {} in the {after} of \
+             the new level (ratio {factor})",
+            minute(change.started),
+            number(a),
+            number(b),
+        );
+        let more = change.differences.len().saturating_sub(NAMED);
+        let named = change.differences.iter().take(NAMED);
+        let named = named
+            .map(|d| format!("{} {} before, {} after", clean(&d.what), clean(&d.a), clean(&d.b)));
+        let named = joined(named, "; ");
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let why = match (&change.missing, named.is_empty()) {
+            (Some(why), _) => {
+                format!(". Differences from run {last} are not known: {}", clean(why))
+            }
+            (None, true) => format!(". No known fact differs from run {last}"),
+            (None, false) => format!(". Differences from run {last}: {named}{more}"),
+        };
+        Item::from(format!("{level}{why}."))
+    };
+    line.changes.iter().map(item).collect()
 }
 
 /// Returns the number of lines, and the first and the last run.

@@ -24,6 +24,7 @@ fn number(median: f64, verdict: Verdict) -> Option<Number> {
 
 fn side(letter: char, name: &str) -> Side {
     Side {
+        group: None,
         letter,
         price: None,
         name: name.into(),
@@ -42,6 +43,7 @@ fn figure(value: f64, ends: [f64; 2], outcome: Comparability) -> ComparedFigure 
         ratio: Ratio { median: value, ci95: Some(ends) },
         margin: 0.04,
         margin_given: false,
+        between_runs: None,
         resolution: Some(0.052),
         outcome,
     }
@@ -63,6 +65,7 @@ fn point(threads: u64, ratio: f64, outcome: Comparability, reason: &str) -> Comp
         figure: Some(FigureKind::Delivered),
         headline: Some(figure(ratio, [ratio * 0.99, ratio * 1.01], outcome)),
         delivered: None,
+        mean_of: None,
         best_of_each: None,
         all_cpus: None,
         percentiles: Vec::new(),
@@ -96,6 +99,7 @@ fn comparison() -> Comparison {
         a: side('A', "base"),
         b: side('B', "new"),
         sentence: "B delivers 0.25 to 0.50 of A's CPU and 2.0 of its memory.".into(),
+        between_runs: String::new(),
         differences: vec![Difference {
             what: "CPU quota".into(),
             a: "none".into(),
@@ -192,6 +196,7 @@ fn open() -> Comparison {
         ratio: Ratio { median: 0.491, ci95: Some([0.481, 0.496]) },
         margin: 0.211,
         margin_given: false,
+        between_runs: None,
         resolution: Some(0.25),
         outcome,
     };

@@ -42,7 +42,13 @@ fn group() -> RunGroup {
         at_work: Some(0.98),
         others_of_one_cpu: None,
     };
-    let level = RunLevel { median: 100e9, ci95: Some([97e9, 102e9]), runs: 6, deviation: 0.018 };
+    let level = RunLevel {
+        median: 100e9,
+        ci95: Some([97e9, 102e9]),
+        runs: 6,
+        deviation: 0.018,
+        successive: None,
+    };
     let state = |median: f64, places: &[usize]| RunState {
         median,
         runs: places.len() as u64,

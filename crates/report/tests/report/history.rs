@@ -82,7 +82,7 @@ fn points(all: &[PastPoint], id: &str, options: &Options) -> String {
 }
 
 pub fn over_time(workload: &str, points: &[PastPoint], id: &str, options: &Options) -> String {
-    (form(id).over_time)(&OverTime { workload, spec: None, points }, options).unwrap()
+    (form(id).over_time)(&OverTime { workload, spec: None, points, changes: &[] }, options).unwrap()
 }
 
 fn runs(all: &[PastRun], id: &str, options: &Options) -> String {

@@ -91,6 +91,11 @@ pub const OTHERS: &[Words] = &[
         "Empty for other results.",
     ),
     (
+        "runs_needed",
+        "Column of csv (compare): runs of each, in turn, that would show a difference as large as the ratio",
+        "From the variation between runs, for 4 to 200 runs; empty where a difference is shown, where the ratio is within the margin, and where that variation is not known.",
+    ),
+    (
         "gone",
         "Comparison: a result of A that B lacks",
         "It is missing or invalid in B. `check --against` fails. What B left out for its time limit is not_measured.",

@@ -85,14 +85,14 @@ fn a_price_buys_all_cpus() {
         "{}",
         c.sentence
     );
-    let c = with_prices(&a, &b, [0.2, 0.1]);
-    let says = "per unit of money, of the same results, B delivers 0.80 of A's CPU and 0.80 of A's memory;";
+    let c = with_prices(&a, &b, [0.2, 0.125]);
+    let says = "per unit of money, of the same results, B delivers 0.64 of A's CPU and 0.64 of A's memory;";
     assert!(c.sentence.contains(says), "{}", c.sentence);
     let priced: Vec<_> = c.points.iter().map(|p| p.per_price.is_some()).collect();
     assert_eq!(priced, [false, true, true, true], "one thread of two CPUs buys nothing");
     let flops = c.points[3].per_price.as_ref().unwrap();
     let b_value = c.points[3].b.as_ref().unwrap().summary.value();
-    assert!((flops.compared.value - 0.8).abs() < 1e-3 && (flops.b - b_value / 0.1).abs() < 1.0);
+    assert!((flops.compared.value - 0.64).abs() < 1e-3 && (flops.b - b_value / 0.125).abs() < 1.0);
     // A device is no CPU.
     let disk = |cpus| on(cpus, vec![rand_read(1)]);
     assert!(with_prices(&disk(2), &disk(1), [0.2, 0.1]).points[0].per_price.is_some());

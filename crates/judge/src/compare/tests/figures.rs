@@ -332,6 +332,7 @@ fn each_figure_has_its_smallest_detectable_slowdown() {
             t.conditions.other_cpu_s = Some(0.3 * t.seconds);
         })
     });
+    let (a, b) = (alone(a), |share| alone(b(share)));
     let c = compared(&a, &b(0.7));
     let cpu = &c.subsystems[0];
     assert!(cpu.delivered_resolution.unwrap() > 5.0 * cpu.resolution.unwrap(), "{cpu:?}");

@@ -164,7 +164,7 @@ fn a_result_that_is_lower_in_all_of_its_interval_is_perhaps_slower() {
 #[test]
 fn a_reason_says_where_the_interval_is() {
     let why = |low: f64, high: f64| {
-        let margin = Margin { share: 0.2, is_given: false };
+        let margin = Margin { share: 0.2, source: MarginSource::Runs };
         Leaning::read(Better::Higher, Some([low, high]), 0.2).why(Better::Higher, margin)
     };
     for (low, high, words) in [
@@ -235,7 +235,8 @@ fn a_machine_that_differs_undisturbed_is_called_so() {
 
 #[test]
 fn a_reason_is_about_the_figure_that_is_perhaps_slower() {
-    let p = one(undisturbed(1.0, [1.0; 2]), undisturbed(1.0, [0.99, 0.9]));
+    let of = |delivered| alone(run(vec![undisturbed(1.0, delivered)]));
+    let p = compared(&of([1.0; 2]), &of([0.99, 0.9])).points[0].clone();
     assert_eq!((p.change(), p.perhaps()), (NoDifferenceShown, Some(Toward::Slower)), "{p:?}");
     let words = "; delivered: the whole interval is below 1, but not beyond the margin";
     assert!(p.reason.contains(words), "{}", p.reason);
