@@ -37,6 +37,8 @@ fn of_line(line: &[&PastPoint]) -> Vec<LevelChange> {
         let [from, at, to] = *ends else { return None };
         let (last, first) = (known[at - 1].0, known[at].0);
         Some(LevelChange {
+            host: first.host.clone(),
+            machine: first.machine.clone(),
             params: first.params.clone(),
             over_time: first.over_time,
             figure,

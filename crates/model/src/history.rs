@@ -36,6 +36,10 @@ pub struct History<'a> {
 /// A change of the level of one result from one run to the next.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LevelChange {
+    /// Host name; null if it is not known.
+    pub host: Option<String>,
+    /// The machine in a few words.
+    pub machine: String,
     /// Every parameter of the result.
     pub params: Params,
     /// True if it was sampled over time.

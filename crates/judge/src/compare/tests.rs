@@ -11,6 +11,7 @@ mod matching;
 mod percentiles;
 mod prices;
 mod sentence;
+mod several_runs;
 
 use proofmark_model::{
     Better, Comparability, ComparedFigure, ComparedPoint, Comparison, CpuPairSeen, CpuPlacement,

@@ -2,7 +2,7 @@
 
 use proofmark_model::{
     Better, Comparability, ComparedFigure, ComparedPercentile, ComparedPoint, Comparison,
-    FigureKind, Unit, Verdict, format_factor,
+    FigureKind, Unit, Verdict, format_count, format_factor,
 };
 
 use super::words::{
@@ -84,6 +84,8 @@ pub struct Line {
     pairs: String,
     interval: Option<String>,
     margin: Option<String>,
+    /// Number of alternating runs of each that would show the difference.
+    needs: Option<u64>,
     /// Sign and word of the outcome.
     outcome: String,
     /// Why no difference is shown, where the figures suggest one.
@@ -145,6 +147,7 @@ impl Line {
             pairs: figure.map(contradiction).unwrap_or_default(),
             interval: figure.and_then(|f| interval(f.ratio.ci95)),
             margin: figure.and_then(|f| margin(f.margin)),
+            needs: figure.and_then(|f| f.between_runs.as_ref()?.needs),
             outcome: match figure {
                 _ if p.gone() => "✗ gone".to_owned(),
                 _ if p.is_left_out() => NOT_MEASURED.to_owned(),
@@ -173,7 +176,11 @@ impl Line {
             .number("95 %", |l| l.interval.clone())
             .spare(1)
             .number("margin", |l| l.margin.clone())
-            .spare(2)
+            .spare(3)
+            .when(lines.iter().any(|l| l.needs.is_some()), |table| {
+                let needs = |l: &&Self| l.needs.map_or_else(String::new, format_count);
+                table.number("runs needed", needs).spare(2)
+            })
             .column(&axis, move |l| {
                 Entry::drawn(l.whisker(reach).map(CellPicture::Whisker)).coloured(l.color)
             })

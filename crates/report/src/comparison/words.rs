@@ -1,8 +1,8 @@
 //! Numbers and results of a comparison as text.
 
 use proofmark_model::{
-    Better, Comparability, ComparedFigure, ComparedPoint, ComparedRuns, ComparedSubsystem,
-    Comparison, FigureKind, Leaning, Number, Toward, Verdict, format_factor,
+    Better, Comparability, ComparedFigure, ComparedPoint, ComparedSubsystem, Comparison,
+    FigureKind, Leaning, Number, Toward, Verdict, format_factor,
 };
 
 use crate::view::{Scale, clean, enclosed, grouped, joined, percent, verdict_mark};
@@ -163,9 +163,7 @@ pub fn sign(outcome: Comparability, leaning: Option<Leaning>) -> &'static str {
 /// interval contains 1 and is within the margin.
 pub fn why_none_shown(better: Better, figure: &ComparedFigure) -> String {
     let leaning = figure.leaning(better).filter(|l| *l != Leaning::Alike);
-    let why = leaning.map(|l| l.why(better, figure.margin())).unwrap_or_default();
-    let needed = figure.between_runs.as_ref().and_then(ComparedRuns::needed);
-    joined([why, needed.unwrap_or_default()], "; ")
+    leaning.map(|l| l.why(better, figure.margin())).unwrap_or_default()
 }
 
 /// Returns the instruction sets of A and of the run `b`, where each is the best of its machine, and the

@@ -72,10 +72,9 @@ pub fn lines<'a>(
             let all: Vec<&PastPoint> = results.iter().filter(|p| machine(p) == here).collect();
             let Some(first) = all.first() else { continue };
             let is_here = |change: &&LevelChange| {
-                let [before, after] = change.between;
-                let has = |run| all.iter().any(|p| p.run == run);
-                let same = (&change.params, change.over_time) == (&first.params, first.over_time);
-                same && (has(before) || has(after))
+                let LevelChange { params, over_time, host, machine, .. } = change;
+                (host.as_deref(), &**machine) == here
+                    && (params, over_time) == (&first.params, &first.over_time)
             };
             let changes = changes.iter().filter(is_here).collect();
             lines.push(Line { changes, ..line(name(first), first, &all) });

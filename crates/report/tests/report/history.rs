@@ -1,8 +1,8 @@
 //! Past runs in every form, on histories that no machine made.
 
 use proofmark_model::{
-    Better, FigureKind, Params, PastFigure, PastPoint, PastRun, Reliance, Timestamp, Unit, Verdict,
-    VerdictCounts, key,
+    Better, Difference, FigureKind, LevelChange, Params, PastFigure, PastPoint, PastRun, Reliance,
+    Timestamp, Unit, Verdict, VerdictCounts, key,
 };
 use proofmark_report::Options;
 use proofmark_report::history::{FORMATS, OverTime, Writer};
@@ -337,4 +337,45 @@ fn a_share_of_a_doubtful_ceiling_has_a_note() {
         let text = share(reliance);
         assert!(text.contains("90.0[1]") && text.contains(&format!("[1] {note}")), "{text}");
     }
+}
+
+/// A change that is older than the runs which are listed is named, too.
+#[test]
+fn changes_of_level_are_named_with_what_differs() {
+    let change = |host: &str, differences, missing| LevelChange {
+        host: Some(host.into()),
+        machine: "A CPU, 2 CPUs, 16 GiB".into(),
+        params: two()[0].params.clone(),
+        over_time: false,
+        figure: FigureKind::Delivered,
+        between: [-8, -7],
+        started: day(-7),
+        medians: [100e9, 50e9],
+        runs: [12, 9],
+        differences,
+        missing,
+    };
+    let kernel = Difference { what: "kernel".into(), a: "6.1".into(), b: "6.2".into() };
+    let changes = [
+        change("node1", vec![kernel], None),
+        change("node1", Vec::new(), None),
+        change("node1", Vec::new(), Some("run -8 is gone".into())),
+        change("another", Vec::new(), None),
+    ];
+    let points = two();
+    let all = OverTime { workload: "cpu.flops", spec: None, points: &points, changes: &changes };
+    let text = (form("terminal").over_time)(&all, &WIDE).unwrap();
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let level = "median 100.0 GFLOP/s in the 12 runs before, 50.00 GFLOP/s in the 9 runs of the new level \
+                 (ratio 0.500)";
+    assert_eq!(text.matches(level).count(), 3, "{text}");
+    for says in [
+        "Differences from run -8: kernel 6.1 before, 6.2 after.",
+        "No known fact differs from run -8.",
+        "Differences from run -8 are not known: run -8 is gone.",
+    ] {
+        assert_eq!(text.matches(says).count(), 1, "{says}: {text}");
+    }
+    let json = (form("json").over_time)(&all, &WIDE).unwrap();
+    assert!(json.contains("\"changes\": [") && json.contains("\"6.2\""), "{json}");
 }

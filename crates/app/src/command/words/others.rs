@@ -92,8 +92,8 @@ pub const OTHERS: &[Words] = &[
     ),
     (
         "runs_needed",
-        "Column of csv (compare): runs of each, in turn, that would show a difference as large as the ratio",
-        "From the variation between runs, for 4 to 200 runs; empty where a difference is shown, where the ratio is within the margin, and where that variation is not known.",
+        "Comparison: alternating runs of each that would show a difference as large as the ratio",
+        "From the variation between runs, from 4 to 200. Empty where a difference is shown, where the ratio is within the margin, and where that variation is not known.",
     ),
     (
         "gone",
