@@ -36,6 +36,11 @@ pub fn run(args: &CompareArgs) -> Result<Outcome> {
 /// Reads the sides: two groups on either side of `--`, or else one for each word.
 fn sides(args: &CompareArgs) -> Result<Vec<ReadSide>> {
     let history = args.history.history.as_deref();
+    if let Some(option) = args.others.iter().find(|name| name.starts_with('-')) {
+        return Err(usage(format!(
+            "{option}: options go before the runs: compare {option} A1 A2 -- B1 B2"
+        )));
+    }
     if !args.others.is_empty() {
         let both = [&args.runs, &args.others];
         let both: Result<Vec<ReadSide>> =

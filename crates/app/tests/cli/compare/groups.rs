@@ -105,6 +105,7 @@ fn a_query_of_the_history_is_a_side() {
     for (words, why) in [
         (&["compare", "a1.json", "a1.json", "--", "b0.json"][..], "are one run"),
         (&["compare", "a1.json", "a2.json", "--", "a2.json"], "a run is on both sides"),
+        (&["compare", "a1.json", "--", "a2.json", "--all"], "options go before the runs"),
     ] {
         folder.run(words).refused(2, why);
     }
