@@ -110,6 +110,12 @@ pub fn has_name<M>(run: &Run<M>, host: Option<&String>, label: Option<&String>) 
         || label.is_some() && run.label.as_ref() == label
 }
 
+/// Returns true for two runs of machines with the same hardware and the same host name or label.
+pub fn is_same_machine(a: &Run, b: &Run) -> bool {
+    a.host.same_machine_words() == b.host.same_machine_words()
+        && has_name(a, b.host.os.host_name.get(), b.label.as_ref())
+}
+
 /// Opens the history in a file, and creates it if it does not exist.
 pub fn open(path: &Path) -> Result<Store> {
     Ok(announced(Store::open(path).map_err(wrong_file)?))

@@ -78,6 +78,11 @@ impl Stop {
         Some(self.state().deadline?.saturating_duration_since(Instant::now()))
     }
 
+    /// Returns true if nothing is waited for any more.
+    pub fn is_time_over(&self) -> bool {
+        self.time_left().is_some_and(|left| left.is_zero())
+    }
+
     fn add(&self, pid: u32) {
         self.state().workers.extend(i32::try_from(pid));
     }

@@ -10,6 +10,7 @@ use proofmark_model::{
 
 use crate::compare::speed;
 use crate::group::{most_frequent, over_runs, successive};
+use crate::statistics::mean;
 
 /// Takes past results together, of those that the run plans. `points` are of runs of the same machine
 /// and program; results of another method of the workload do not count, nor do unusable ones.
@@ -38,9 +39,7 @@ fn varied(values: &[(Timestamp, f64)], subsystem: Subsystem) -> Option<OverRuns>
     let placed: Vec<(usize, f64)> = values.iter().map(|(_, value)| *value).enumerate().collect();
     let mut over = over_runs(&placed, subsystem.info().tolerance)?;
     if let OverRuns::One(level) = &mut over {
-        let seconds = |at: &Timestamp| at.0.as_millisecond() as f64 / 1e3;
-        let timed: Vec<(f64, f64)> = values.iter().map(|(at, v)| (seconds(at), *v)).collect();
-        level.successive = successive(&timed);
+        level.successive = successive(values);
     }
     Some(over).filter(|over| over.runs() >= MIN_EARLIER_RUNS)
 }
@@ -71,12 +70,12 @@ fn of_subsystem(subsystem: Subsystem, results: &[&Vec<&PastPoint>]) -> Option<Be
             all.extend(value.map(|v| speed(p.better, v)).filter(|log| log.is_finite()));
         }
     }
-    let mean = |logs: &Vec<f64>| {
+    let of_all = |logs: &Vec<f64>| {
         let is_whole = logs.len() == results.len();
-        is_whole.then(|| (logs.iter().sum::<f64>() / logs.len() as f64).exp())
+        is_whole.then(|| mean(logs).exp())
     };
     let together = |which: usize| {
-        let values = logs.iter().filter_map(|((at, _), run)| Some((*at, mean(&run[which])?)));
+        let values = logs.iter().filter_map(|((at, _), run)| Some((*at, of_all(&run[which])?)));
         varied(&values.collect::<Vec<_>>(), subsystem)
     };
     let started = || logs.keys().map(|(started, _)| *started);

@@ -3,6 +3,17 @@
 use proofmark_model::{Measurement, Trial};
 pub use proofmark_model::{median, median_interval};
 
+/// The mean of some values; not a number of none.
+pub fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// The sum of the squares of the deviations from the mean.
+pub fn squares(values: &[f64]) -> f64 {
+    let mean = mean(values);
+    values.iter().map(|v| (v - mean).powi(2)).sum()
+}
+
 /// The median of a figure over the trials that have it.
 pub fn median_over(trials: &[Trial], value: impl Fn(&Trial) -> Option<f64>) -> Option<f64> {
     median(&trials.iter().filter_map(value).collect::<Vec<_>>())

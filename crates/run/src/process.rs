@@ -166,9 +166,7 @@ impl Process {
 fn stopped(stop: &Stop) -> Result<(), String> {
     match stop.stopped_by() {
         Some(by) => Err(format!("stopped by {by}")),
-        None if stop.time_left().is_some_and(|left| left.is_zero()) => {
-            Err("the time limit of the run ended it".to_owned())
-        }
+        None if stop.is_time_over() => Err("the time limit of the run ended it".to_owned()),
         None => Ok(()),
     }
 }

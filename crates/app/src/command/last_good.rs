@@ -16,7 +16,7 @@ use proofmark_model::{ComparedPoint, PastRun, Run};
 use proofmark_store::Filter;
 
 use super::side::{ReadSide, compare_read};
-use crate::history_file::{self, has_name};
+use crate::history_file::{self, is_same_machine};
 use crate::text::say;
 
 /// Finds and reads the baseline of a run, and prints its number and date, and what could not be held
@@ -140,10 +140,4 @@ fn read(past: &PastRun, own: &ReadSide, history: &Path, passed: &mut Passed) -> 
     }
     passed.nothing_in_common += 1;
     None
-}
-
-/// Returns true for two runs of machines with the same hardware and the same host name or label.
-fn is_same_machine(a: &Run, b: &Run) -> bool {
-    a.host.same_machine_words() == b.host.same_machine_words()
-        && has_name(a, b.host.os.host_name.get(), b.label.as_ref())
 }

@@ -10,7 +10,7 @@ use proofmark_store::Filter;
 
 use super::repeat;
 use crate::error::usage;
-use crate::history_file::{self, has_name, named};
+use crate::history_file::{self, is_same_machine, named};
 use crate::stored::read;
 use crate::text::say;
 
@@ -49,7 +49,8 @@ impl ReadSide {
                 return Err(usage(format!("{name}: {other} and {path} are one run")));
             }
         }
-        if let Some([(a, _), (b, _)]) = runs.windows(2).find(|two| !is_one_machine(two)) {
+        let differ = |two: &&[(String, Run)]| !is_same_machine(&two[0].1, &two[1].1);
+        if let Some([(a, _), (b, _)]) = runs.windows(2).find(differ) {
             let why = "are of two machines; several runs of a side must be of one";
             return Err(usage(format!(
                 "{name}: {a} and {b} {why} (a query: host=NAME, label=NAME)"
@@ -79,12 +80,6 @@ impl ReadSide {
     fn named<'a>(&'a self, letter: char, price: Option<&'a Price>) -> Named<'a> {
         Named { price, ..Named::several(letter, &self.name, &self.several) }
     }
-}
-
-fn is_one_machine(two: &[(String, Run)]) -> bool {
-    let [(_, a), (_, b)] = two else { return true };
-    a.host.same_machine_words() == b.host.same_machine_words()
-        && has_name(a, b.host.os.host_name.get(), b.label.as_ref())
 }
 
 /// Compares two sides, A first; `letter` names the other.

@@ -69,6 +69,17 @@ pub(super) fn is_of_a_part(
     computes(subsystem) && better == Better::Higher && params.threads() < a.max(b)
 }
 
+/// The same of a matched result on machines with these numbers of CPUs, if they differ; `on_all` if it is
+/// on all of each.
+pub(super) fn is_matched_part(
+    kind: (Subsystem, Better),
+    params: &Params,
+    cpus: Option<[u64; 2]>,
+    on_all: bool,
+) -> bool {
+    !on_all && cpus.is_some_and(|cpus| is_of_a_part(kind, params, cpus))
+}
+
 /// Leaves out the rates on some of the CPUs, in subsystems that have results on all CPUs of machines
 /// that do not have as many. Returns these numbers, too.
 pub(super) fn of_whole_machines(

@@ -69,7 +69,7 @@ impl Judge<'_> {
                 Some(taken) => open(Comparability::NotComparable, reason::both_disturbed(taken)),
                 None => open(
                     Comparability::NoDifferenceShown,
-                    reason::within(a.better, figure, [low, high], margin) + &reason::needed(runs),
+                    reason::within(a.better, estimate, [low, high], margin) + &reason::needed(runs),
                 ),
             };
         };

@@ -74,10 +74,9 @@ impl Judge<'_> {
         let reason = self.with_match(reason, how);
         let number =
             |m: &Measurement| Some(Number { summary: m.summary.clone()?, verdict: m.verdict });
-        let is_of_a_part = how.cpus.is_none()
-            && self.cpus.is_some_and(|cpus| {
-                all_cpus::is_of_a_part((m.subsystem, m.better), &m.params, cpus)
-            });
+        let kind = (m.subsystem, m.better);
+        let is_of_a_part =
+            all_cpus::is_matched_part(kind, &m.params, self.cpus, how.cpus.is_some());
         let prices = [self.a, self.b].map(|side| side.price.filter(|_| !is_of_a_part));
         ComparedPoint {
             workload: clean(&m.workload),

@@ -37,6 +37,7 @@ use proofmark_model::{
 
 use super::comparable::Figured;
 use super::effect::share;
+use super::rank::QUANTILE;
 use super::variation::Prior;
 
 /// Base margin in targets.
@@ -45,8 +46,6 @@ const TARGETS: f64 = 2.0;
 const TARGETS_SHARED: f64 = 4.0;
 const LEAST_TARGET: f64 = 0.02;
 const LARGEST_TARGET: f64 = 0.25;
-/// Quantile of the normal distribution of a 95 % interval.
-const NORMAL: f64 = 1.96;
 /// Fewest results that have a spread.
 const ENOUGH: usize = 5;
 /// Spread in robust standard deviations.
@@ -137,7 +136,7 @@ fn base(a: &Run, b: &Run, subsystem: Subsystem) -> f64 {
     let virtual_machine = |run: &Run| run.host.is_virtual() == Some(true);
     let shared = subsystem.info().pace != Pace::Core && [a, b].into_iter().any(virtual_machine);
     let times = if shared { TARGETS_SHARED } else { TARGETS };
-    let levels = NORMAL * 2.0_f64.sqrt() * Prior::new(a, b).of_level(subsystem);
+    let levels = QUANTILE * 2.0_f64.sqrt() * Prior::new(a, b).of_level(subsystem);
     (times * target(a).max(target(b))).max(levels).min(MOST)
 }
 

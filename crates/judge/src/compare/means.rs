@@ -58,8 +58,7 @@ impl Means<'_> {
 
     fn is_of_a_part(&self, c: &Compared) -> bool {
         let kind = (c.a.subsystem, c.a.better);
-        c.cpus.is_none()
-            && self.cpus.is_some_and(|cpus| all_cpus::is_of_a_part(kind, &c.a.params, cpus))
+        all_cpus::is_matched_part(kind, &c.a.params, self.cpus, c.cpus.is_some())
     }
 
     fn mean<'a>(&self, subsystem: Subsystem, all: &[&Compared<'a>]) -> Option<Mean<'a>> {

@@ -18,7 +18,7 @@ const MOST: usize = 500;
 /// Most pairs for which the distribution is counted.
 const COUNTED: usize = 1000;
 /// The same as a quantile of the normal distribution.
-const QUANTILE: f64 = 1.959_964;
+pub(super) const QUANTILE: f64 = 1.959_964;
 
 #[derive(Debug, Clone)]
 pub(super) struct RatioEstimate {

@@ -9,6 +9,7 @@ use proofmark_model::{
 };
 
 use super::comparable::Figured;
+use super::rank::RatioEstimate;
 
 /// A judged figure of a result.
 pub(super) struct JudgedFigure {
@@ -165,11 +166,10 @@ pub(super) fn needed(runs: Option<&ComparedRuns>) -> String {
 /// The reason why no difference is shown. So few trials that they have no interval have a range.
 pub(super) fn within(
     better: Better,
-    figure: &Figured,
+    estimate: &RatioEstimate,
     [low, high]: [f64; 2],
     margin: Margin,
 ) -> String {
-    let estimate = &figure.estimate;
     if estimate.ratio.ci95.is_some() {
         let leaning = Leaning::read(better, estimate.ratio.ci95, margin.share);
         return leaning.why(better, margin);

@@ -9,11 +9,12 @@ use proofmark_model::{
 
 use crate::group::{most_frequent, over_runs};
 
-/// The runs of one side, and one run that stands for them.
+/// The runs of one side, at least one, and one run that stands for them.
 #[derive(Debug, Clone)]
 pub struct Several {
     runs: Vec<Run>,
-    merged: Run,
+    /// `None`: a single run stands for itself.
+    merged: Option<Run>,
 }
 
 impl Several {
@@ -22,8 +23,8 @@ impl Several {
         runs.sort_by_key(|run| run.started);
         let merged = match runs.as_slice() {
             [] => return None,
-            [only] => only.clone(),
-            all => merged(all),
+            [_] => None,
+            all => Some(merged(all)),
         };
         Some(Self { runs, merged })
     }
@@ -35,7 +36,7 @@ impl Several {
 
     /// Returns the run that stands for all: the machine of the last one, and the results of all.
     pub fn merged(&self) -> &Run {
-        &self.merged
+        self.merged.as_ref().unwrap_or(&self.runs[0])
     }
 }
 
@@ -46,17 +47,17 @@ pub(super) fn key(m: &Measurement) -> Key<'_> {
     (&m.workload, &m.params, m.series.is_some())
 }
 
-/// True if a run uses the method of another for a workload: figures of others are not comparable.
-pub(super) fn has_method_of(run: &Run, other: &Run, workload: &str) -> bool {
+/// Returns the methods of a workload in two runs if they differ: their figures are not comparable.
+pub(super) fn other_methods([a, b]: [&Run; 2], workload: &str) -> Option<[u32; 2]> {
     let method = |run: &Run| run.workloads.get(workload).map(|spec| spec.method);
-    method(run) == method(other)
+    method(a).zip(method(b)).filter(|(a, b)| a != b).map(<[u32; 2]>::from)
 }
 
 fn merged(runs: &[Run]) -> Run {
     let last = &runs[runs.len() - 1];
     let mut by_key: BTreeMap<Key, Vec<&Measurement>> = BTreeMap::new();
     for run in runs {
-        let counts = |m: &&Measurement| has_method_of(run, last, &m.workload);
+        let counts = |m: &&Measurement| other_methods([run, last], &m.workload).is_none();
         for m in run.measurements.iter().filter(counts) {
             by_key.entry(key(m)).or_default().push(m);
         }
@@ -66,8 +67,7 @@ fn merged(runs: &[Run]) -> Run {
     let in_order = runs.iter().rev().flat_map(|run| &run.measurements);
     let results = in_order.filter(|m| seen.insert(key(m)));
     let results = results.map(|m| one(by_key.get(&key(m)).map_or(&[][..], Vec::as_slice), m));
-    let (results, newest) = (results.collect(), &runs[runs.len() - 1]);
-    Run { interrupted: None, ..newest.with_measurements(results) }
+    Run { interrupted: None, ..last.with_measurements(results.collect()) }
 }
 
 /// One result of all runs. It is that of the last one if it is a series, and an unusable one if more

@@ -6,14 +6,15 @@ use proofmark_model::{
     BetweenRuns, FigureKind, Measurement, OverRuns, Params, Run, Subsystem, Successive,
 };
 
-use super::several::{Key, has_method_of, key};
+use super::several::{Key, key, other_methods};
 use super::speed;
 use super::variance::Variance;
+use crate::statistics::{mean, squares};
 
 /// Degrees of freedom of successive differences, as a share of their number.
 const SUCCESSIVE: f64 = 2.0 / 3.0;
-/// Seconds after which a level counts as another one.
-const LEVEL_S: f64 = 3600.0;
+/// Seconds after which a level of the history counts as another one.
+const ANOTHER_LEVEL_S: f64 = 3600.0;
 
 /// The results of all runs of one side.
 pub(super) struct SideRuns<'a> {
@@ -25,8 +26,9 @@ impl<'a> SideRuns<'a> {
     pub(super) fn new(runs: &'a [Run]) -> Self {
         let results = |run: &'a Run| {
             let last = runs.last().unwrap_or(run);
-            let counts =
-                |m: &&Measurement| m.verdict.is_usable() && has_method_of(run, last, &m.workload);
+            let counts = |m: &&Measurement| {
+                m.verdict.is_usable() && other_methods([run, last], &m.workload).is_none()
+            };
             (run, run.measurements.iter().filter(counts).map(|m| (key(m), m)).collect())
         };
         Self { runs: runs.iter().map(results).collect() }
@@ -108,14 +110,8 @@ impl Values {
     /// The variance of one run by these runs; `None` for a single one.
     pub(super) fn of_own_runs(&self) -> Option<Variance> {
         let freedom = self.logs.len().checked_sub(1).filter(|n| *n > 0)? as f64;
-        let mean = self.mean();
-        let squares: f64 = self.logs.iter().map(|log| (log - mean).powi(2)).sum();
-        Some(Variance { value: squares / freedom, freedom })
+        Some(Variance { value: squares(&self.logs) / freedom, freedom })
     }
-}
-
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len() as f64
 }
 
 /// How one figure varied in earlier runs, on the logarithm.
@@ -156,7 +152,8 @@ impl Earlier {
     /// The variance of levels. Runs that followed each other soon have seen one in each hour.
     pub(super) fn of_level(self) -> Variance {
         let (pairs, seconds) = self.successive.map_or((0, 0.0), |s| (s.pairs, s.seconds));
-        let freedom = self.runs.saturating_sub(pairs).saturating_sub(1) as f64 + seconds / LEVEL_S;
+        let freedom =
+            self.runs.saturating_sub(pairs).saturating_sub(1) as f64 + seconds / ANOTHER_LEVEL_S;
         let value = (self.deviation.powi(2) - self.of_run().value).max(0.0);
         Variance { value, freedom }
     }

@@ -6,8 +6,11 @@
 //! that of Student on the logarithms, which assumes their shape and always contains the median.
 
 use proofmark_model::{
-    MIN_VALUES, MISSES, OverRuns, RunLevel, RunState, Successive, median, median_interval, student,
+    MIN_VALUES, MISSES, OverRuns, RunLevel, RunState, Successive, Timestamp, median,
+    median_interval, student,
 };
+
+use crate::statistics::{mean, squares};
 
 /// Fewest runs of which two states are told from chance, and fewest of one state.
 const FEWEST: usize = 6;
@@ -57,16 +60,17 @@ pub(crate) fn over_runs(values: &[(usize, f64)], least: f64) -> Option<OverRuns>
 const SOON_S: f64 = 900.0;
 
 /// The deviation of one run by the differences between runs that followed each other soon (von Neumann
-/// et al., *The mean square successive difference*, 1941). Each value comes with its start in seconds.
-pub(crate) fn successive(values: &[(f64, f64)]) -> Option<Successive> {
+/// et al., *The mean square successive difference*, 1941). Each value comes with its start.
+pub(crate) fn successive(values: &[(Timestamp, f64)]) -> Option<Successive> {
     let mut in_order = values.to_vec();
     in_order.retain(|(_, v)| v.is_finite() && *v > 0.0);
-    in_order.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let soon = in_order.windows(2).filter(|two| two[1].0 - two[0].0 <= SOON_S);
+    in_order.sort_by_key(|(start, _)| *start);
+    let apart_s = |two: &[(Timestamp, f64)]| two[1].0.since(two[0].0);
+    let soon = in_order.windows(2).filter(|two| apart_s(two) <= SOON_S);
     let steps: Vec<f64> = soon.clone().map(|two| (two[1].1 / two[0].1).ln()).collect();
     let squares: f64 = steps.iter().map(|step| step * step).sum();
     let deviation = (squares / (2.0 * steps.len() as f64)).sqrt().exp_m1();
-    let (pairs, seconds) = (steps.len() as u64, soon.map(|two| two[1].0 - two[0].0).sum());
+    let (pairs, seconds) = (steps.len() as u64, soon.map(apart_s).sum());
     (pairs > 1).then_some(Successive { deviation, pairs, seconds })
 }
 
@@ -83,15 +87,6 @@ fn by_student(logs: &[f64], middle: f64) -> Option<[f64; 2]> {
     let half = student(MISSES, n - 1.0) * deviation(logs) / n.sqrt();
     let mean = mean(logs);
     Some([(mean - half).exp().min(middle), (mean + half).exp().max(middle)])
-}
-
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len() as f64
-}
-
-fn squares(values: &[f64]) -> f64 {
-    let mean = mean(values);
-    values.iter().map(|v| (v - mean).powi(2)).sum()
 }
 
 /// Sample standard deviation of two or more values.
@@ -156,19 +151,19 @@ mod tests {
 
     #[test]
     fn a_level_that_moves_slowly_is_not_in_the_successive_deviation() {
-        let every = |seconds: f64, values: &[f64]| {
-            let starts = (0..values.len()).map(|i| seconds * i as f64);
+        let every = |seconds: i64, values: &[f64]| {
+            let starts = (0..).map(|i| Timestamp::from_millis(1000 * seconds * i).unwrap());
             successive(&starts.zip(values.iter().copied()).collect::<Vec<_>>())
         };
         let drift: Vec<f64> = (0..20).map(|i| (0.02 * f64::from(i)).exp()).collect();
         // Steps of 0.02 each; the deviation of 20 values in a row is 0.118.
-        let found = every(100.0, &drift).unwrap();
+        let found = every(100, &drift).unwrap();
         assert!((found.deviation - (0.02 / 2.0_f64.sqrt()).exp_m1()).abs() < 1e-9);
         assert_eq!((found.pairs, found.seconds), (19, 1900.0));
         assert!(one(&drift).deviation > 0.11);
         // Runs of different days have different levels.
-        assert_eq!(every(86_400.0, &drift), None);
-        assert_eq!(every(100.0, &[1.0, 1.1]), None);
+        assert_eq!(every(86_400, &drift), None);
+        assert_eq!(every(100, &[1.0, 1.1]), None);
     }
 
     #[test]

@@ -162,8 +162,8 @@ const UNDECIDED: &str = "Undecided: the ratio of the two figures and the median 
     of one figure. Repeat both runs on a quiet machine (run --wait-quiet) or with more trials (run \
     --trials).";
 /// What to do about results of too few runs.
-const TOO_FEW_RUNS: &str = "Undecided: a side without a history needs at least 4 runs. Take more, A and B \
-    alternating.";
+const TOO_FEW_RUNS: &str = "Undecided: a side without a history needs at least 4 runs. Measure more \
+    runs, alternating A and B.";
 /// What to do about results with too few trials.
 const TOO_FEW: &str = "Too few: a result needs at least 3 trials in each run, and 4 for an interval \
     (run --trials).";

@@ -312,7 +312,7 @@ const METHOD: [&str; 6] = [
     "Variation between runs. Where it is known, from several runs of each side or from the history, \
      each run is one value, and the interval is Student's, for all figures together: of equal \
      machines at most one comparison in 20 shows a difference by chance. A level that lasts for an \
-     hour is not made more certain by more runs in that hour, unless A and B are measured in turn. \
+     hour is not made more certain by more runs in that hour, unless runs of A and B alternate. \
      The margin then is 2 %; of two single runs also their widths and what others took.",
     "Margin. Two runs of one machine differ by more than their trials show. A difference is shown \
      only where the whole interval is beyond the margin. Without that variation, it is the largest \

@@ -16,7 +16,7 @@ impl State<'_, '_, '_> {
         let is_begun = |other: &usize| {
             *other != place && matches!(limit.progress[*other], Progress::Begun { .. })
         };
-        let first_s = match limit.has_result || all().any(|p| limit.has_minimum(p)) {
+        let first_s = match limit.has_result || all().any(|p| self.has_minimum(p)) {
             true => Some(0.0),
             // Time for the first result stays.
             false => all()
@@ -27,11 +27,6 @@ impl State<'_, '_, '_> {
         let left_s = |first_s: f64| limit.reported_from() - self.means.clock.now() - first_s;
         let left = first_s.map(|first_s| Duration::from_secs_f64(left_s(first_s).max(0.0)));
         self.means.stop.set_time_left(left);
-    }
-
-    /// True if nothing is waited for any more.
-    pub(super) fn is_time_over(&self) -> bool {
-        self.means.stop.time_left().is_some_and(|left| left.is_zero())
     }
 
     /// Adds what a configuration needs further to the time for which its worker was waited for.

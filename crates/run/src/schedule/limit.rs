@@ -216,12 +216,6 @@ impl Limit {
         }
     }
 
-    /// True if a configuration has its minimum of trials, though it has not ended.
-    pub(super) fn has_minimum(&self, place: usize) -> bool {
-        let least = self.estimates[place].least.max(1);
-        matches!(self.progress[place], Progress::Begun { trials, .. } if trials >= least)
-    }
-
     /// Seconds of the trials so far.
     fn taken_s(&self, place: usize) -> f64 {
         match self.progress[place] {

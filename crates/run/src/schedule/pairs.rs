@@ -77,7 +77,7 @@ impl State<'_, '_, '_> {
         let failed = self.take_pair(place, (turn, which), tools).err();
         // Errors of a stopped run are no fault of the tool.
         let failed = failed.filter(|_| self.stopped().is_none());
-        let is_cut = failed.is_some() && self.is_time_over();
+        let is_cut = failed.is_some() && self.means.stop.is_time_over();
         let failed = failed.filter(|_| !is_cut);
         self.pairs.end_turn((place, which), failed, self.means.clock.now() - begun);
         if is_cut {
