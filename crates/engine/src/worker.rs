@@ -64,8 +64,8 @@ struct Work {
     quota_periods: u32,
     /// Iterations per thread that fill about `trial_s`; 0 until calibrated.
     filling: u64,
-    /// Iterations per thread per second of each warm-up trial.
-    warmed: Vec<f64>,
+    /// Iterations per thread per second of each warm-up trial, and of each trial that is not cut.
+    rates: Vec<f64>,
     /// Latencies of the operations of all trials so far.
     latencies: TrialLatencies,
     /// State of the parts of samples, where samples are taken over time.
@@ -87,6 +87,11 @@ const MAX_AHEAD_S: f64 = 2.0;
 /// iterations, at most [`MAX_LENGTHENING`] times as many at once.
 const TOO_SHORT: f64 = 0.1;
 const MAX_LENGTHENING: f64 = 16.0;
+
+/// Trials are resized if one takes so many times its plan, or the plan so many times the trial. The
+/// newest rates say how: of three, one pause is not the median.
+const UNFIT: f64 = 2.0;
+const NEWEST_RATES: usize = 3;
 
 /// Maximum repetitions of a trial that is too short.
 const MAX_REPEATS: usize = 12;
@@ -122,7 +127,7 @@ impl Work {
             least_rounds: job.least_rounds,
             quota_periods: job.quota_periods,
             filling: 0,
-            warmed: Vec::new(),
+            rates: Vec::new(),
             latencies: TrialLatencies::default(),
             parts: Parts::default(),
         })
@@ -151,13 +156,27 @@ impl Work {
             let trial = self.trial(&self.shares(self.filling), self.ahead())?;
             let is_fixed = self.setup.amount() != Amount::Calibrated;
             let goal = self.trial_s * MARGIN;
-            if is_fixed || trial.seconds >= TOO_SHORT * self.trial_s {
+            if is_fixed {
+                return Ok(trial);
+            }
+            if trial.seconds >= TOO_SHORT * self.trial_s {
+                self.fit(trial.seconds);
                 return Ok(trial);
             }
             self.latencies.truncate(before);
             self.filling = lengthened(self.filling, trial.seconds, goal);
         }
         self.trial(&self.shares(self.filling), self.ahead())
+    }
+
+    /// Resizes the next trials if these are far shorter or longer than planned, as after a warm-up
+    /// beside others. A trial is kept whatever its length: to repeat the fast ones would be a choice.
+    fn fit(&mut self, seconds: f64) {
+        self.rates.push(self.filling as f64 / seconds.max(1e-9));
+        if !(1.0 / UNFIT..=UNFIT).contains(&(seconds / self.trial_s)) {
+            let newest = self.rates.len().saturating_sub(NEWEST_RATES);
+            self.filling = filling_at(&self.rates[newest..], self.trial_s);
+        }
     }
 
     /// Takes a trial in slices, of a fixed amount of work or of as much as fits into its time.
@@ -197,8 +216,8 @@ impl Work {
         let part = (self.filling / WARM_PART).max(1);
         let trial = self.trial(&self.each(part), self.ahead())?;
         self.latencies.truncate(0);
-        self.warmed.push(part as f64 / trial.seconds.max(1e-9));
-        self.filling = filling_at(&self.warmed, self.trial_s);
+        self.rates.push(part as f64 / trial.seconds.max(1e-9));
+        self.filling = filling_at(&self.rates, self.trial_s);
         Ok(trial)
     }
 

@@ -1,15 +1,13 @@
 //! A run from its first configuration to its last.
 
-use std::collections::BTreeMap;
-
 use proofmark_model::{
-    Ending, Finding, Plan, RawMeasurement, RawRun, Severity, Timestamp, format_seconds,
+    Ending, Finding, RawMeasurement, RawRun, Severity, Timestamp, format_seconds,
 };
 
 use crate::event::Observer;
 use crate::pairs::Pairs;
 use crate::plan::{ADVICE, BUDGET, correct_tools_left_out, left_out_finding, titles, words};
-use crate::planned::{FurtherPairs, PlannedTools};
+use crate::planned::PlannedTools;
 use crate::record::Recorder;
 use crate::schedule;
 
@@ -23,16 +21,14 @@ pub fn measure(
     observers: &mut [&mut dyn Observer],
 ) -> RawRun {
     let plan = run.plan.clone();
-    let further = tools.further.clone();
     let pairs = Pairs::new(&plan, tools, means.find_tool, means.tools);
     let mut recorder = Recorder::new(run, means.file, means.clock, means.print_line);
     let mut all: Vec<&mut dyn Observer> = Vec::with_capacity(observers.len() + 1);
     all.extend(observers.iter_mut().map(|o| &mut **o as &mut dyn Observer));
     all.push(&mut recorder);
-    let measurements = schedule::run(&plan, means, pairs, &mut all);
-    let mut run = recorder.so_far(&measurements);
-    let without_pairs = without_pairs(&further, &plan, &run.measurements);
-    correct_tools_left_out(&mut run.findings, &without_pairs);
+    let measured = schedule::run(&plan, means, pairs, &mut all);
+    let mut run = recorder.so_far(&measured.results);
+    correct_tools_left_out(&mut run.findings, &measured.tools_left_out);
     run.findings.extend(left_out(&run));
     run.findings.extend(left_out_finding(&run.plan, usable_cpus(&run)));
     run.interrupted = means.stop.stopped_by();
@@ -61,24 +57,6 @@ fn left_out(run: &RawRun) -> Option<Finding> {
         format_seconds(seconds.iter().sum())
     );
     Some(Finding::new(BUDGET, Severity::Note, message, ADVICE))
-}
-
-/// Counts the configurations of each tool that the plan left out and that took no pair in the end.
-fn without_pairs(
-    further: &[FurtherPairs],
-    plan: &Plan,
-    all: &[RawMeasurement],
-) -> BTreeMap<String, u64> {
-    let mut left = BTreeMap::new();
-    for pairs in further.iter().filter(|pairs| pairs.left_out) {
-        let point = plan.points.get(pairs.pairs.point);
-        let measured = all.iter().find(|m| Some(&m.point()) == point);
-        let references = measured.map_or(&[][..], |m| &m.references);
-        if references.iter().all(|r| r.tool != pairs.tool) {
-            *left.entry(pairs.tool.clone()).or_default() += 1;
-        }
-    }
-    left
 }
 
 fn usable_cpus(run: &RawRun) -> u64 {

@@ -2,16 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use proofmark_model::{
-    Finding, First, Params, Plan, PlannedReference, RawMeasurement, RawReference, Severity, Trial,
-    fnv1a, format_seconds,
-};
-use proofmark_reference::{Installed, Tool};
+use proofmark_model::{First, Plan, RawMeasurement, Trial};
+use proofmark_reference::Tool;
 
 use crate::event::Event;
 use crate::planned::{FurtherPairs, NoReference, PlannedTools};
-use crate::registry::find;
 use crate::tool::{NO_KNOWN_TOOL, ToolRunner, ToolSession, ToolTask, tools_for};
+
+mod repetition;
+
+use repetition::{End, Repetition, Stage};
 
 /// Id, title and meaning of the findings about a tool.
 pub const FINDINGS: &[(&str, &str, &str)] = &[
@@ -49,52 +49,6 @@ pub struct Pairs<'a> {
     missing: BTreeMap<usize, NoReference>,
     /// Pairs for which the plan has no time.
     further: Vec<FurtherPairs>,
-}
-
-/// One tool's pairs for one configuration.
-struct Repetition {
-    tool: &'static dyn Tool,
-    installed: Installed,
-    /// Order of the two runs, for each possible pair.
-    first: Vec<First>,
-    run_s: f64,
-    /// Seconds of its last pair.
-    last_s: Option<f64>,
-    /// Trials of proofmark and of the tool, one of each per pair.
-    ours: Vec<Trial>,
-    theirs: Vec<Trial>,
-    params: Params,
-    version: Option<String>,
-    command: Option<String>,
-    stage: Stage,
-    /// True if the plan has no time for all of its pairs.
-    is_further: bool,
-}
-
-/// How far one tool's pairs are.
-enum Stage {
-    /// It takes pairs, or has just taken all.
-    Open,
-    /// It runs no more, for a reason that is still to be announced.
-    Ended(End),
-    /// That it runs no more was announced, with the reason unless it has taken all pairs.
-    Announced(Option<End>),
-}
-
-/// Why a tool runs no more.
-enum End {
-    Failed(String),
-    /// There was no time for a pair of so many seconds. It may run in the time that remains in the end.
-    NoTime(f64),
-    /// There is nothing to compare.
-    NoTrials,
-}
-
-impl End {
-    /// True if there was no time.
-    fn waits(&self) -> bool {
-        matches!(self, Self::NoTime(_))
-    }
 }
 
 impl<'a> Pairs<'a> {
@@ -329,6 +283,19 @@ impl<'a> Pairs<'a> {
         self.due_s += due_s;
     }
 
+    /// Counts the configurations of each tool that the plan left out and that ran at none in the end. A
+    /// tool that failed there was not left out.
+    pub(crate) fn left_out(&self) -> BTreeMap<String, u64> {
+        let never_opened = self.further.iter().filter(|pairs| pairs.left_out).map(|p| &*p.tool);
+        let has_none = |r: &&Repetition| r.is_further && r.theirs.is_empty() && r.end().is_none();
+        let without = self.tools.values().flatten().filter(has_none).map(|r| r.tool.id());
+        let mut left = BTreeMap::new();
+        for tool in never_opened.chain(without) {
+            *left.entry(tool.to_owned()).or_default() += 1;
+        }
+        left
+    }
+
     /// Writes the results of its tools into a measurement, and why others have none.
     pub(crate) fn describe(&self, place: usize, m: &mut RawMeasurement) {
         let all = self.at(place);
@@ -361,118 +328,5 @@ impl<'a> Pairs<'a> {
 
     fn get_mut(&mut self, place: usize, which: usize) -> Option<&mut Repetition> {
         self.tools.get_mut(&place)?.get_mut(which)
-    }
-}
-
-/// Returns which of the two runs first in each pair: A B B A, so that drift and leftovers of either
-/// affect both alike. A last pair without a counterpart has either order.
-fn orders(pairs: usize, seed: u64) -> Vec<First> {
-    let first = |pair: usize| match pair {
-        last if pairs % 2 == 1 && last + 1 == pairs => {
-            [First::Proofmark, First::Tool][seed as usize % 2]
-        }
-        even if even % 2 == 0 => First::Proofmark,
-        _ => First::Tool,
-    };
-    (0..pairs).map(first).collect()
-}
-
-/// A number that differs between tools and configurations, and is the same in every run of a plan.
-fn seed(tool: &str, point: usize) -> u64 {
-    // The lowest bit alone would be the parity of the bytes.
-    fnv1a(tool.bytes().chain(point.to_le_bytes())) >> 32
-}
-
-impl Repetition {
-    fn new(tool: &'static dyn Tool, installed: &Installed, pairs: &PlannedReference) -> Self {
-        Self {
-            tool,
-            installed: installed.clone(),
-            first: orders(pairs.runs as usize, seed(tool.id(), pairs.point)),
-            run_s: pairs.run_s,
-            last_s: None,
-            ours: Vec::new(),
-            theirs: Vec::new(),
-            params: Params::default(),
-            version: None,
-            command: None,
-            stage: Stage::Open,
-            is_further: false,
-        }
-    }
-
-    fn failure(&self) -> String {
-        match self.end() {
-            Some(End::Failed(why)) => why.clone(),
-            Some(End::NoTime(run_s)) => {
-                format!(
-                    "the time limit left no time for a pair of about {}",
-                    format_seconds(*run_s)
-                )
-            }
-            Some(End::NoTrials) => "the configuration has no result".to_owned(),
-            None => "it did not run".to_owned(),
-        }
-    }
-
-    /// True if it takes pairs.
-    fn is_open(&self) -> bool {
-        matches!(self.stage, Stage::Open)
-    }
-
-    /// True if it has no reason to run no more, or may run in the time that remains.
-    fn may_run(&self) -> bool {
-        self.end().is_none_or(End::waits)
-    }
-
-    /// Why it runs no more; `None`: it may run, or has taken all pairs.
-    fn end(&self) -> Option<&End> {
-        match &self.stage {
-            Stage::Open => None,
-            Stage::Ended(end) => Some(end),
-            Stage::Announced(end) => end.as_ref(),
-        }
-    }
-
-    /// The runs of the tool; `None` without a pair.
-    fn reference(&self, m: &RawMeasurement) -> Option<RawReference> {
-        (!self.theirs.is_empty()).then(|| RawReference {
-            tool: self.tool.id().to_owned(),
-            version: self.version.clone().unwrap_or_else(|| self.installed.version.clone()),
-            command: self.command.clone().unwrap_or_default(),
-            trials: self.theirs.iter().map(|t| t.value).collect(),
-            paired: self.ours.clone(),
-            first: self.first[..self.ours.len()].to_vec(),
-            printed: self.tool.description().printed,
-            counts: self.counts(m).unwrap_or_default().to_owned(),
-            params: self.params.clone(),
-            evidence: self.theirs.clone(),
-            findings: Vec::new(),
-        })
-    }
-
-    /// The work that its figure counts.
-    fn counts(&self, m: &RawMeasurement) -> Option<&'static str> {
-        let spec = find(&m.workload)?.spec();
-        self.tool.counts(self.tool.test_for(spec, &m.params)?)
-    }
-
-    fn finding(&self) -> Option<Finding> {
-        let tool = self.tool.id();
-        let (check, message, advice) = match self.end()? {
-            End::Failed(why) => {
-                let command = self.command.as_deref().unwrap_or(tool);
-                let advice = format!("run it by hand to see more: {command}");
-                (FAILED, format!("{tool} failed: {why}"), advice)
-            }
-            End::NoTime(_) => {
-                let (taken, of) = (self.theirs.len(), self.first.len());
-                let why = self.failure();
-                let advice = "raise --budget, or name fewer tools or workloads".to_owned();
-                (NO_TIME, format!("{taken} of {of} pairs with {tool}: {why}"), advice)
-            }
-            End::NoTrials => return None,
-        };
-        Some(Finding::new(check, Severity::Note, message, advice))
     }
 }

@@ -13,7 +13,7 @@ mod time_of_pairs;
 
 use super::*;
 use crate::event::{Event, Step};
-use crate::planned::NoReference;
+use crate::planned::{FurtherPairs, NoReference};
 use crate::schedule::Deadline;
 use crate::testing::{
     Act, Disk, FakeRunner, Script, Values, find, find_tool, host, installed, point, policy,
@@ -45,6 +45,8 @@ struct Lab {
     kept_s: f64,
     /// All pairs of which the plan has fewer or none.
     further: Vec<(usize, u32)>,
+    /// The line of the plan about tools that it left out.
+    tools_left_out: Option<&'static str>,
     deadline: Option<Deadline>,
     script: Script,
     disk: Disk,
@@ -66,6 +68,7 @@ impl Lab {
             most_s: None,
             kept_s: 0.0,
             further: Vec::new(),
+            tools_left_out: None,
             deadline: None,
             disk: Disk::default(),
             runner: FakeRunner::new(&script, 10.0),
@@ -97,6 +100,7 @@ impl Lab {
             workloads: specs.collect(),
             host: host(1 << 30, vec![0, 1, 2]),
             ended: None,
+            findings: self.tools_left_out.map(of_plan).into_iter().collect(),
             ..testing::run(Vec::new()).with_measurements(Vec::new())
         };
         let none = |why: &str| NoReference { refused: Vec::new(), why: why.to_owned() };
@@ -139,6 +143,10 @@ impl Lab {
     fn tools_ran(&self) -> usize {
         self.script.log.borrow().iter().filter(|act| matches!(act, Act::Tool(_))).count()
     }
+}
+
+fn of_plan(line: &str) -> proofmark_model::Finding {
+    proofmark_model::Finding::new("plan.budget", Severity::Note, line, "")
 }
 
 fn trials(run: &Run) -> Vec<usize> {

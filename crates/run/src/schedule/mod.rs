@@ -15,6 +15,7 @@ mod series;
 mod tests;
 mod turns;
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use proofmark_engine::{Clock, Launcher, Request, Session, Stop, Taken, Workload};
@@ -83,6 +84,14 @@ struct State<'a, 'o, 'p> {
     is_last_chance: bool,
 }
 
+/// What was measured of a plan.
+pub struct Measured {
+    /// The result of each configuration.
+    pub results: Vec<RawMeasurement>,
+    /// The tools that the time limit left out to the end, each with its number of configurations.
+    pub tools_left_out: BTreeMap<String, u64>,
+}
+
 /// Measures every configuration of the plan and its pairs with tools. Each result holds its ending, also
 /// where it failed or the run was stopped before it. In the time that remains it measures what the plan
 /// left out: those results follow, without an ending where there was no time.
@@ -91,7 +100,7 @@ pub fn run(
     means: &Means,
     pairs: Pairs,
     observers: &mut [&mut dyn Observer],
-) -> Vec<RawMeasurement> {
+) -> Measured {
     let planned = plan.points.len();
     let plan = &with_left_out(plan, means);
     let known = |p: &Point| {
@@ -138,7 +147,8 @@ pub fn run(
     }
     state.take_further_pairs();
     means.stop.set_time_left(None);
-    state.measurements
+    let tools_left_out = state.pairs.left_out();
+    Measured { results: state.measurements, tools_left_out }
 }
 
 /// The plan with what it leaves out at the end, if a time limit ends the run.

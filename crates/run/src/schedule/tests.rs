@@ -65,7 +65,7 @@ fn run_by(
         deadline,
     };
     let pairs = Pairs::new(&plan, Default::default(), means.find_tool, means.tools);
-    let measurements = super::run(&plan, &means, pairs, &mut [&mut sampled]);
+    let measurements = super::run(&plan, &means, pairs, &mut [&mut sampled]).results;
     let taken = |act: &Act| match act {
         Act::Take(point, request) => Some((*point, *request)),
         _ => None,

@@ -65,6 +65,37 @@ fn a_short_trial_is_taken_again_longer() {
     assert_eq!(trial(&talk(fixed, 1, &[Request::Trial]).remove(0)).work, 6.0);
 }
 
+/// Others took seven eighths of the device until the first trial began, or came then.
+#[test]
+fn trials_have_their_length_again_after_a_warm_up_at_another_rate() {
+    for [warm_s, then_s] in [[8e-5, 1e-5], [1e-5, 8e-5]] {
+        let begun = AtomicUsize::new(0);
+        let disk = Fake::new(Amount::Calibrated, move |_, call| {
+            match call {
+                Call::Begin => _ = begun.fetch_add(1, Ordering::SeqCst),
+                Call::Run(iterations) => {
+                    let is_warm = begun.load(Ordering::SeqCst) <= 4;
+                    let each_s = if is_warm { warm_s } else { then_s };
+                    std::thread::sleep(Duration::from_secs_f64(iterations as f64 * each_s));
+                }
+                _ => {}
+            }
+            count(call)
+        });
+        let disk = disk.of_a_device().leak();
+        let point = Point { workload: "test.fake".to_owned(), params: Params::default() };
+        let job = Job { trial_s: 0.05, ..job(point, None) };
+        let requests = [[Request::Warm; 4], [Request::Trial; 4]].concat();
+        let orders = requests.into_iter().map(|request| Order::Take(0, request));
+        let orders: Vec<Order> = [Order::Begin(0, job)].into_iter().chain(orders).collect();
+        let replies = converse(&|_| Some(disk), &orders);
+        let [.., first, _, _, last] = &replies[..] else { panic!("{replies:?}") };
+        let times = |reply| trial(reply).seconds / 0.05;
+        assert!(!(0.5..2.0).contains(&times(first)), "kept as it is: {}", times(first));
+        assert!((0.8..2.0).contains(&times(last)), "{}", times(last));
+    }
+}
+
 /// A rate of two units a microsecond, however long slices were thought to be.
 #[test]
 fn slices_follow_what_is_seen_whatever_was_calibrated() {

@@ -141,6 +141,28 @@ fn pairs_that_the_plan_left_out_are_taken_in_the_time_that_remains() {
 }
 
 #[test]
+fn a_tool_that_failed_in_the_time_that_remained_was_not_left_out() {
+    const LINE: &str = "for the budget of 2 min: reference tools left out, unless time remains: fake \
+        at 1 configuration: --budget 3m takes it";
+    let left_out = |budget_s: f64, values: fn(usize) -> Result<f64, String>| {
+        let mut lab = Lab::new(|_, _| Ok(100.0));
+        lab.further = vec![(1, 2)];
+        lab.runner.values = values;
+        lab.tools_left_out = Some(LINE);
+        lab.policy.budget_s = Some(budget_s);
+        lab.deadline = Some(Deadline { ahead_s: 0.0, ranks: vec![0, 1] });
+        let run = lab.run();
+        let failed = found(&run.measurements[1], "reference.failed").is_some();
+        let line = run.findings.iter().find(|f| f.check == "plan.budget");
+        (failed, line.map(|f| f.message.clone()))
+    };
+    assert_eq!(left_out(120.0, |_| Err("exit status 1".to_owned())), (true, None));
+    assert_eq!(left_out(120.0, |_| Ok(50.0)), (false, None));
+    let (failed, line) = left_out(8.0, |_| Ok(50.0));
+    assert!(!failed && line.unwrap().ends_with("left out: fake at 1 configuration"));
+}
+
+#[test]
 fn a_tool_whose_program_is_not_found_is_named() {
     let mut lab = Lab::new(|_, _| Ok(100.0));
     lab.pairs = vec![(0, 2)];
