@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use proofmark_model::{FigureKind, LevelChange, PastPoint, median};
+use proofmark_model::{FigureKind, LevelChange, NextLevel, PastPoint, median};
 
 use crate::group::most_frequent;
 use crate::series::cuts;
@@ -19,6 +19,23 @@ pub fn level_changes(points: &[PastPoint]) -> Vec<LevelChange> {
     all
 }
 
+/// The levels that follow others in the values of runs, which come with their places in order.
+pub(crate) fn next_levels(values: &[(usize, f64)]) -> Vec<NextLevel> {
+    let (places, values): (Vec<usize>, Vec<f64>) = values.iter().copied().unzip();
+    let mut ends = cuts(&values);
+    ends.insert(0, 0);
+    ends.push(values.len());
+    let level = |ends: &[usize]| {
+        let [from, at, to] = *ends else { return None };
+        Some(NextLevel {
+            run: places[at],
+            medians: [median(&values[from..at])?, median(&values[at..to])?],
+            runs: [at - from, to - at].map(|n| n as u64),
+        })
+    };
+    ends.windows(3).filter_map(level).collect()
+}
+
 fn of_line(line: &[&PastPoint]) -> Vec<LevelChange> {
     let delivered = PastPoint::follow_delivered(line);
     let value = |p: &PastPoint| p.followed(delivered).map(|figure| figure.value);
@@ -26,17 +43,14 @@ fn of_line(line: &[&PastPoint]) -> Vec<LevelChange> {
         line.iter().filter_map(|p| Some((*p, value(p).filter(|v| v.is_finite() && *v > 0.0)?)));
     let mut known: Vec<(&PastPoint, f64)> = known.collect();
     known.sort_by_key(|(p, _)| (p.started, p.run));
-    let values: Vec<f64> = known.iter().map(|(_, value)| *value).collect();
-    let cuts = cuts(&values);
-    let ends: Vec<usize> = [0].into_iter().chain(cuts.clone()).chain([values.len()]).collect();
+    let values: Vec<(usize, f64)> = known.iter().map(|(_, value)| *value).enumerate().collect();
     let figure = match delivered {
         true => FigureKind::Delivered,
         false => most_frequent(line.iter().map(|p| p.headline)),
     };
-    let change = |ends: &[usize]| {
-        let [from, at, to] = *ends else { return None };
-        let (last, first) = (known[at - 1].0, known[at].0);
-        Some(LevelChange {
+    let change = |level: NextLevel| {
+        let (last, first) = (known[level.run - 1].0, known[level.run].0);
+        LevelChange {
             host: first.host.clone(),
             machine: first.machine.clone(),
             params: first.params.clone(),
@@ -44,13 +58,13 @@ fn of_line(line: &[&PastPoint]) -> Vec<LevelChange> {
             figure,
             between: [last.run, first.run],
             started: first.started,
-            medians: [median(&values[from..at])?, median(&values[at..to])?],
-            runs: [at - from, to - at].map(|n| n as u64),
+            medians: level.medians,
+            runs: level.runs,
             differences: Vec::new(),
             missing: None,
-        })
+        }
     };
-    ends.windows(3).filter_map(change).collect()
+    next_levels(&values).into_iter().map(change).collect()
 }
 
 #[cfg(test)]

@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Better, ComparedFigure, Decision, FigureKind, Leaning, Params, PerPrice, Ratio, Subsystem,
-    Summary, Timestamp, Toward, Unit, Verdict,
+    Better, ComparedFigure, Decision, FigureKind, Leaning, Params, PerPrice, Subsystem, Summary,
+    Timestamp, Toward, Unit, Verdict,
 };
 
 /// Version of a comparison's shape.
@@ -109,14 +109,6 @@ pub struct Difference {
 pub struct ComparedSubsystem {
     /// Part of the machine.
     pub subsystem: Subsystem,
-    /// Speed of B as a multiple of that of A: the median of the ratios of the headlines, inverted for
-    /// times. Results of one thread and of all CPUs count alike, so it is no measure of a machine;
-    /// where the CPU counts differ, rates on some of the CPUs do not count. The interval is over the
-    /// results, null for fewer than 6. Null where no result has a ratio.
-    pub speed: Option<Ratio>,
-    /// The same of what was delivered: of the delivered figure where a headline has another beside
-    /// it, else of the headline. Null where no result has both.
-    pub delivered_speed: Option<Ratio>,
     /// The margin that each of its results has at least.
     pub margin: f64,
     /// Smallest detectable slowdown of B's headline figures, as a share: the median over the results

@@ -93,6 +93,21 @@ pub struct GroupedResult {
     pub within: Option<f64>,
     /// The values of all runs taken together; null for fewer than two.
     pub over_runs: Option<OverRuns>,
+    /// The levels on which the values lie one after the other, without the first; empty if they have
+    /// one level, or are too few to tell.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub levels: Vec<NextLevel>,
+}
+
+/// A level of values that follows another one.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct NextLevel {
+    /// Place of its first run in `runs`, from 0.
+    pub run: usize,
+    /// Medians of the level before and of this one.
+    pub medians: [f64; 2],
+    /// Number of values of the level before and of this one.
+    pub runs: [u64; 2],
 }
 
 /// A figure of one run.

@@ -100,8 +100,8 @@ pub use fleet_report::{
 };
 pub use fnv::fnv1a;
 pub use group::{
-    GROUP_SCHEMA, GroupChange, GroupedResult, GroupedRun, OverRuns, RunGroup, RunLevel, RunState,
-    RunValue, Successive, group_schema,
+    GROUP_SCHEMA, GroupChange, GroupedResult, GroupedRun, NextLevel, OverRuns, RunGroup, RunLevel,
+    RunState, RunValue, Successive, group_schema,
 };
 pub use history::{
     HISTORY_SCHEMA, History, LevelChange, PastFigure, PastPoint, PastRun, history_schema,

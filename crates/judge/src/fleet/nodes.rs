@@ -46,10 +46,6 @@ fn report(fleet: &Fleet, number: usize, place: Option<(usize, usize)>) -> FleetN
     let (own_few, few) = few.into_iter().partition::<Vec<_>, _>(|few| few.cause == FewCause::Own);
     report.reasons.extend(own_few.into_iter().map(|few| few.sentence));
     report.reasons.extend(reasons::without_result(fleet, group, node));
-    // A limit of its own explains the most, but alone it is no reason.
-    if !report.reasons.is_empty() {
-        report.reasons.splice(0..0, cause::limit(fleet, group, place));
-    }
     report.to_fix = !report.reasons.is_empty();
     report.reasons.extend(fleet.judged[group].open.iter().cloned());
     // Load that all nodes share is said once.
@@ -65,9 +61,14 @@ fn report(fleet: &Fleet, number: usize, place: Option<(usize, usize)>) -> FleetN
     }
     let unconfirmed = reasons::unconfirmed(fleet, group, place, &report);
     report.reasons.extend(unconfirmed);
+    let is_slow = report.figures.iter().any(|f| f.confirmed);
+    // A limit of its own explains the most, but alone it is no reason. The cause of a slow node has it.
+    if !report.reasons.is_empty() && !is_slow {
+        report.reasons.splice(0..0, cause::limit(fleet, group, place));
+    }
     let comparable = fleet.groups[group].comparable();
     report.state = match report.reasons.is_empty() {
-        _ if report.figures.iter().any(|f| f.confirmed) => NodeState::Slow,
+        _ if is_slow => NodeState::Slow,
         false => NodeState::Unverified,
         true if comparable => NodeState::Healthy,
         true => NodeState::NotCompared,

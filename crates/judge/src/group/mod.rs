@@ -13,6 +13,7 @@ use proofmark_model::{
 };
 
 use crate::compare::{Names, clock_under_load, facts_that_differ};
+use crate::levels::next_levels;
 pub(crate) use over_runs::{over_runs, successive};
 
 /// A run and where it was read.
@@ -135,6 +136,7 @@ fn result(runs: &[Indexed], own: &Indexed, first: &Measurement) -> GroupedResult
         figure,
         within: median(&half_widths),
         over_runs: over_runs(&placed, first.subsystem.info().tolerance),
+        levels: next_levels(&placed),
         values,
     }
 }

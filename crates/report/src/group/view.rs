@@ -1,8 +1,8 @@
 //! The document of several runs.
 
 use proofmark_model::{
-    GroupedResult, GroupedRun, OverRuns, RunGroup, RunLevel, RunState, Unit, Verdict, and_list,
-    format_percent, format_quantity, format_seconds,
+    GroupedResult, GroupedRun, NextLevel, OverRuns, RunGroup, RunLevel, RunState, Unit, Verdict,
+    and_list, format_factor, format_percent, format_quantity, format_seconds,
 };
 
 use crate::view::{
@@ -19,6 +19,7 @@ pub fn document(group: &RunGroup, all: bool) -> Document {
     out.add("summary", summary(group, &results));
     out.add("results", results_table(&results));
     out.add("states", states(group, &results));
+    out.add("levels", Section::plain("Changes of level", "levels", levels(group, &results)));
     out.add("changes", Section::plain("Changes from run to run", "changes", changes(group)));
     out.add("runs", Section::plain("Runs", "runs", runs_table(group)));
     let charts = results.iter().filter_map(|r| timeline(group, r));
@@ -74,8 +75,15 @@ fn summary(group: &RunGroup, results: &[&GroupedResult]) -> String {
             counted(n as u64, "result")
         ),
     };
+    let levels = match results.iter().filter(|r| !r.levels.is_empty()).count() {
+        0 => String::new(),
+        n => format!(
+            "{} on more than one level, one after the other: the median is of all runs.",
+            counted(n as u64, "result")
+        ),
+    };
     let short = short_time(group);
-    joined([format!("{machine}."), vary, states, short], " ")
+    joined([format!("{machine}."), vary, states, levels, short], " ")
 }
 
 /// Hours from which on the runs cover more than the circumstances of one.
@@ -201,6 +209,30 @@ fn states(group: &RunGroup, results: &[&GroupedResult]) -> Vec<Item> {
         OverRuns::One(_) => None,
     };
     results.iter().filter_map(|r| of(&r)).collect()
+}
+
+/// For each result whose level changed, from which run on.
+fn levels(group: &RunGroup, results: &[&GroupedResult]) -> Vec<Item> {
+    let item = |r: &&&GroupedResult| {
+        let scale = scale(r);
+        let text = |level: &NextLevel| {
+            let run = group.runs.get(level.run)?;
+            let [before, since] = level.medians;
+            let [count, rest] = level.runs;
+            Some(format!(
+                "from {} on (started {} UTC): median {} in {}, {} in the {count} before (ratio {})",
+                run_name(run),
+                minute(run.started),
+                scale.with_label(since)?,
+                counted(rest, "run"),
+                scale.with_label(before)?,
+                format_factor(since / before),
+            ))
+        };
+        let texts: Vec<_> = r.levels.iter().filter_map(text).map(Into::into).collect();
+        (!texts.is_empty()).then(|| Item { term: name(r), texts })
+    };
+    results.iter().filter_map(|r| item(&r)).collect()
 }
 
 fn changes(group: &RunGroup) -> Vec<Item> {

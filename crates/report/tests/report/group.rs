@@ -1,9 +1,9 @@
 //! Several runs as one report.
 
 use proofmark_model::{
-    Better, Difference, FigureKind, GROUP_SCHEMA, GroupChange, GroupedResult, GroupedRun, OverRuns,
-    Params, RunGroup, RunLevel, RunState, RunValue, Subsystem, Timestamp, Unit, Verdict,
-    VerdictCounts,
+    Better, Difference, FigureKind, GROUP_SCHEMA, GroupChange, GroupedResult, GroupedRun,
+    NextLevel, OverRuns, Params, RunGroup, RunLevel, RunState, RunValue, Subsystem, Timestamp,
+    Unit, Verdict, VerdictCounts,
 };
 use proofmark_report::Options;
 use proofmark_report::group::{FORMATS, GroupOptions};
@@ -26,6 +26,7 @@ fn result(name: &str, values: [f64; RUNS], over_runs: OverRuns) -> GroupedResult
         values: values.map(value).into(),
         within: Some(0.004),
         over_runs: Some(over_runs),
+        levels: Vec::new(),
     }
 }
 
@@ -104,6 +105,19 @@ fn a_group_of_one_or_no_run_is_reported_too() {
         assert!(!written(format.id, &one).contains("NaN"), "{}", format.id);
     }
     written("html", &one);
+}
+
+#[test]
+fn a_change_of_level_is_named_with_its_run() {
+    let mut group = group();
+    assert!(!written("terminal", &group).contains("Changes of level"));
+    let level = NextLevel { run: 4, medians: [100e9, 72e9], runs: [4, 3] };
+    group.results[0].levels = vec![level];
+    let text = written("terminal", &group).split_whitespace().collect::<Vec<_>>().join(" ");
+    let words = "from run-05 on (started 2025-10-09 10:13 UTC): median 72.00 GFLOP/s in 3 runs, 100.0 \
+                 GFLOP/s in the 4 before (ratio 0.720)";
+    assert!(text.contains("Changes of level") && text.contains(words), "{text}");
+    assert!(text.contains("1 result on more than one level"), "{text}");
 }
 
 #[test]

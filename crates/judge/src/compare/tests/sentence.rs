@@ -182,18 +182,6 @@ fn a_reason_says_where_the_interval_is() {
     }
 }
 
-#[test]
-fn the_speed_of_a_subsystem_has_both_figures() {
-    let all = |share| (0..2).map(|_| undisturbed(1.0, [share; 2])).collect::<Vec<_>>();
-    let of = |a: Vec<Measurement>, b: Vec<Measurement>| {
-        let cpu = compared(&run(a), &run(b)).subsystems[0].clone();
-        let rounded = |r: Option<proofmark_model::Ratio>| r.map(|r| (100.0 * r.median).round());
-        (rounded(cpu.speed), rounded(cpu.delivered_speed))
-    };
-    assert_eq!(of(all(1.0), all(0.65)), (Some(100.0), Some(65.0)));
-    assert_eq!(of(vec![flops(1)], vec![flops(1)]), (Some(100.0), None));
-}
-
 /// `cpu.flops` at that multiple of the usual rate, of which even and odd trials delivered these
 /// shares.
 pub(super) fn undisturbed(factor: f64, shares: [f64; 2]) -> Measurement {

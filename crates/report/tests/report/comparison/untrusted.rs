@@ -60,7 +60,6 @@ proptest! {
             p.a = number(value(), Verdict::Valid);
         }
         c.subsystems[0].margin = value();
-        c.subsystems[0].speed = Some(Ratio { median: value(), ci95: Some([value(), value()]) });
         let _ = (terminal(&c, true, &Options { width, color }), check(&c), json(&c));
         let xml = junit(&c);
         prop_assert!(html(&c).is_ok() && roxmltree::Document::parse(&xml).is_ok(), "{xml}");
