@@ -78,7 +78,7 @@ impl Stop {
         Some(self.state().deadline?.saturating_duration_since(Instant::now()))
     }
 
-    /// Returns true if nothing is waited for any more.
+    /// Returns true once the time that was set is over.
     pub fn is_time_over(&self) -> bool {
         self.time_left().is_some_and(|left| left.is_zero())
     }

@@ -64,8 +64,10 @@ struct Work {
     quota_periods: u32,
     /// Iterations per thread that fill about `trial_s`; 0 until calibrated.
     filling: u64,
-    /// Iterations per thread per second of each warm-up trial, and of each trial that is not cut.
+    /// Iterations per thread per second of each warm-up trial.
     rates: Vec<f64>,
+    /// How many more trials may be warm-ups.
+    more_warm_ups: u32,
     /// Latencies of the operations of all trials so far.
     latencies: TrialLatencies,
     /// State of the parts of samples, where samples are taken over time.
@@ -88,9 +90,12 @@ const MAX_AHEAD_S: f64 = 2.0;
 const TOO_SHORT: f64 = 0.1;
 const MAX_LENGTHENING: f64 = 16.0;
 
-/// Trials are resized if one takes so many times its plan, or the plan so many times the trial. The
-/// newest rates say how: of three, one pause is not the median.
-const UNFIT: f64 = 2.0;
+/// Until the first trial is kept, one shorter than this share of its plan is one more warm-up, at most
+/// [`MORE_WARM_UPS`] times: other programs may have slowed down the warm-up. Later ones are kept, since
+/// intervals assume trials of the same work.
+const SHORT: f64 = 0.5;
+const MORE_WARM_UPS: u32 = 2;
+/// The median of so many newest rates then gives the new length: of three, one pause does not move it.
 const NEWEST_RATES: usize = 3;
 
 /// Maximum repetitions of a trial that is too short.
@@ -128,6 +133,7 @@ impl Work {
             quota_periods: job.quota_periods,
             filling: 0,
             rates: Vec::new(),
+            more_warm_ups: MORE_WARM_UPS,
             latencies: TrialLatencies::default(),
             parts: Parts::default(),
         })
@@ -149,34 +155,35 @@ impl Work {
         }
     }
 
-    /// Takes a trial that is not cut; repeats one that is far too short, with more iterations.
+    /// Takes a trial that is not cut; repeats one that is too short, with more iterations. All trials
+    /// that are kept have the same number, unless one is far too short.
     fn long_enough(&mut self) -> Result<Trial, Reply> {
         for _ in 0..MAX_REPEATS {
             let before = self.latencies.len();
             let trial = self.trial(&self.shares(self.filling), self.ahead())?;
             let is_fixed = self.setup.amount() != Amount::Calibrated;
-            let goal = self.trial_s * MARGIN;
-            if is_fixed {
-                return Ok(trial);
-            }
-            if trial.seconds >= TOO_SHORT * self.trial_s {
-                self.fit(trial.seconds);
+            let least = if self.more_warm_ups > 0 { SHORT } else { TOO_SHORT };
+            if is_fixed || trial.seconds >= least * self.trial_s {
+                self.more_warm_ups = 0;
                 return Ok(trial);
             }
             self.latencies.truncate(before);
-            self.filling = lengthened(self.filling, trial.seconds, goal);
+            self.lengthen_trials(trial.seconds);
         }
         self.trial(&self.shares(self.filling), self.ahead())
     }
 
-    /// Resizes the next trials if these are far shorter or longer than planned, as after a warm-up
-    /// beside others. A trial is kept whatever its length: to repeat the fast ones would be a choice.
-    fn fit(&mut self, seconds: f64) {
+    /// Lengthens the next trials, since one took so many seconds.
+    fn lengthen_trials(&mut self, seconds: f64) {
         self.rates.push(self.filling as f64 / seconds.max(1e-9));
-        if !(1.0 / UNFIT..=UNFIT).contains(&(seconds / self.trial_s)) {
-            let newest = self.rates.len().saturating_sub(NEWEST_RATES);
-            self.filling = filling_at(&self.rates[newest..], self.trial_s);
-        }
+        self.filling = match seconds < TOO_SHORT * self.trial_s {
+            true => lengthened(self.filling, seconds, self.trial_s * MARGIN),
+            false => {
+                self.more_warm_ups -= 1;
+                let newest = self.rates.len().saturating_sub(NEWEST_RATES);
+                filling_at(&self.rates[newest..], self.trial_s)
+            }
+        };
     }
 
     /// Takes a trial in slices, of a fixed amount of work or of as much as fits into its time.

@@ -9,8 +9,8 @@ use proofmark_model::{
 };
 
 use crate::compare::speed;
-use crate::group::{most_frequent, over_runs, successive};
-use crate::statistics::mean;
+use crate::group::{over_runs, successive};
+use crate::statistics::{mean, most_frequent};
 
 /// Takes past results together, of those that the run plans. `points` are of runs of the same machine
 /// and program; results of another method of the workload do not count, nor do unusable ones.

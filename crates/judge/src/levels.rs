@@ -1,11 +1,11 @@
-//! Changes of level over the runs of a history, found as those of a series over time are.
+//! Changes of level over runs, of a history or of a group, found as those of a series over time are.
 
 use std::collections::BTreeMap;
 
-use proofmark_model::{FigureKind, LevelChange, NextLevel, PastPoint, median};
+use proofmark_model::{FigureKind, LevelChange, LevelShift, PastPoint, median};
 
-use crate::group::most_frequent;
 use crate::series::cuts;
+use crate::statistics::most_frequent;
 
 /// Finds the changes of level in the past results of one workload, the oldest first. Invalid results
 /// do not count. What differs between the runs is left to those who have their files.
@@ -19,21 +19,22 @@ pub fn level_changes(points: &[PastPoint]) -> Vec<LevelChange> {
     all
 }
 
-/// The levels that follow others in the values of runs, which come with their places in order.
-pub(crate) fn next_levels(values: &[(usize, f64)]) -> Vec<NextLevel> {
-    let (places, values): (Vec<usize>, Vec<f64>) = values.iter().copied().unzip();
-    let mut ends = cuts(&values);
-    ends.insert(0, 0);
-    ends.push(values.len());
-    let level = |ends: &[usize]| {
-        let [from, at, to] = *ends else { return None };
-        Some(NextLevel {
+/// Finds the changes of level in the values of runs, which come with their places in order.
+pub(crate) fn level_shifts(values: &[(usize, f64)]) -> Vec<LevelShift> {
+    let known = values.iter().copied().filter(|(_, value)| value.is_finite() && *value > 0.0);
+    let (places, values): (Vec<usize>, Vec<f64>) = known.unzip();
+    let mut bounds = cuts(&values);
+    bounds.insert(0, 0);
+    bounds.push(values.len());
+    let level = |bounds: &[usize]| {
+        let [from, at, to] = *bounds else { return None };
+        Some(LevelShift {
             run: places[at],
             medians: [median(&values[from..at])?, median(&values[at..to])?],
             runs: [at - from, to - at].map(|n| n as u64),
         })
     };
-    ends.windows(3).filter_map(level).collect()
+    bounds.windows(3).filter_map(level).collect()
 }
 
 fn of_line(line: &[&PastPoint]) -> Vec<LevelChange> {
@@ -48,7 +49,7 @@ fn of_line(line: &[&PastPoint]) -> Vec<LevelChange> {
         true => FigureKind::Delivered,
         false => most_frequent(line.iter().map(|p| p.headline)),
     };
-    let change = |level: NextLevel| {
+    let change = |level: LevelShift| {
         let (last, first) = (known[level.run - 1].0, known[level.run].0);
         LevelChange {
             host: first.host.clone(),
@@ -64,7 +65,7 @@ fn of_line(line: &[&PastPoint]) -> Vec<LevelChange> {
             missing: None,
         }
     };
-    next_levels(&values).into_iter().map(change).collect()
+    level_shifts(&values).into_iter().map(change).collect()
 }
 
 #[cfg(test)]

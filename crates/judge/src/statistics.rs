@@ -1,15 +1,23 @@
-//! Small robust statistics of the trials' order and shape, for the checks.
+//! Small statistics of trials and of runs.
 
-use proofmark_model::{Measurement, Trial};
+use proofmark_model::{FigureKind, Measurement, Trial};
 pub use proofmark_model::{median, median_interval};
 
-/// The mean of some values; not a number of none.
+/// The most frequent kind of figure. Of equally frequent ones attainable comes before typical, and
+/// typical before delivered.
+pub fn most_frequent(kinds: impl Iterator<Item = FigureKind> + Clone) -> FigureKind {
+    let count = |kind: FigureKind| kinds.clone().filter(|one| *one == kind).count();
+    let ordered = [FigureKind::Delivered, FigureKind::Typical, FigureKind::Attainable];
+    ordered.into_iter().max_by_key(|kind| count(*kind)).unwrap_or_default()
+}
+
+/// The mean; NaN of no value.
 pub fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// The sum of the squares of the deviations from the mean.
-pub fn squares(values: &[f64]) -> f64 {
+/// The sum of the squared deviations from the mean.
+pub fn squared_deviations(values: &[f64]) -> f64 {
     let mean = mean(values);
     values.iter().map(|v| (v - mean).powi(2)).sum()
 }

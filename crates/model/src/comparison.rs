@@ -29,7 +29,7 @@ pub struct Comparison {
     pub between_runs: String,
     /// Differences of the machines, programs and plans, as far as they may matter.
     pub differences: Vec<Difference>,
-    /// The sum of the results of each subsystem that either run measured.
+    /// The outcomes of each subsystem that either run measured.
     pub subsystems: Vec<ComparedSubsystem>,
     /// Every result of both runs, in the order of A, then those of B alone. Of instruction sets that
     /// one machine lacks, only the best of each. Then the mean of each subsystem, where the variation
@@ -104,7 +104,7 @@ pub struct Difference {
     pub b: String,
 }
 
-/// The sum of the results of a subsystem.
+/// The outcomes of a subsystem's results.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ComparedSubsystem {
     /// Part of the machine.
@@ -141,9 +141,12 @@ pub struct ComparedPoint {
     /// Parameters that distinguish it from the other results of its workload, in words; empty for
     /// an only result.
     pub name: String,
-    /// The row on A's first screen; left out where A has no declared row for it.
+    /// Its title with what A and B share, such as `FP peak, 2 CPUs, avx2`: that of the row on A's first
+    /// screen, else that of the workload.
+    pub title: String,
+    /// The row of A's first screen that it fills, from 0; left out where it fills none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub row: Option<ComparedRow>,
+    pub main_row: Option<usize>,
     /// Part of the machine.
     pub subsystem: Subsystem,
     /// Every parameter.
@@ -221,16 +224,12 @@ pub struct ComparedPercentile {
     pub value: f64,
 }
 
-/// A row of A's first screen.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct ComparedRow {
-    /// Place among all rows, from 0.
-    pub place: usize,
-    /// The title, such as `FP peak, 2 CPUs, avx2`.
-    pub title: String,
-}
-
 impl ComparedPoint {
+    /// Returns true if it is on A's first screen.
+    pub fn is_main(&self) -> bool {
+        self.main_row.is_some()
+    }
+
     /// Returns the figure that decides, with its kind. It is delivered if that alone has the outcome
     /// of both, or if both differ; else the headline. `None` without a ratio.
     pub fn deciding(&self) -> Option<(FigureKind, &ComparedFigure)> {

@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Better, ComparedRow, Difference, FigureKind, MISSES, Params, Subsystem, Timestamp, Unit,
-    Verdict, VerdictCounts, student,
+    Better, Difference, FigureKind, MISSES, Params, Subsystem, Timestamp, Unit, Verdict,
+    VerdictCounts, student,
 };
 
 /// Version of a group's shape.
@@ -70,9 +70,12 @@ pub struct GroupedResult {
     /// Parameters that distinguish it from the other results of its workload, in words; empty for
     /// an only result.
     pub name: String,
-    /// The row on the first screen; left out where it has none.
+    /// Its title, such as `FP peak, 2 CPUs, avx2`: that of the row on the first screen, else that of the
+    /// workload.
+    pub title: String,
+    /// The row of the first screen that it fills, from 0; left out where it fills none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub row: Option<ComparedRow>,
+    pub main_row: Option<usize>,
     /// Part of the machine.
     pub subsystem: Subsystem,
     /// Every parameter.
@@ -93,20 +96,20 @@ pub struct GroupedResult {
     pub within: Option<f64>,
     /// The values of all runs taken together; null for fewer than two.
     pub over_runs: Option<OverRuns>,
-    /// The levels on which the values lie one after the other, without the first; empty if they have
-    /// one level, or are too few to tell.
+    /// Changes of the level of the values from one run to the next; empty without any, or if the values
+    /// are too few to tell.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub levels: Vec<NextLevel>,
+    pub level_changes: Vec<LevelShift>,
 }
 
-/// A level of values that follows another one.
+/// A change of level between two runs.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct NextLevel {
-    /// Place of its first run in `runs`, from 0.
+pub struct LevelShift {
+    /// Place in `runs` of the first run after it, from 0.
     pub run: usize,
-    /// Medians of the level before and of this one.
+    /// Medians of the level before and of the level after it.
     pub medians: [f64; 2],
-    /// Number of values of the level before and of this one.
+    /// Number of values of the level before and of the level after it.
     pub runs: [u64; 2],
 }
 

@@ -77,9 +77,8 @@ pub use compared_figure::{
     contradicts, margin_bounds,
 };
 pub use comparison::{
-    COMPARISON_SCHEMA, Comparability, ComparedPercentile, ComparedPoint, ComparedRow,
-    ComparedSubsystem, Comparison, Difference, LeftOut, Number, Price, RunsSpan, Side,
-    comparison_schema,
+    COMPARISON_SCHEMA, Comparability, ComparedPercentile, ComparedPoint, ComparedSubsystem,
+    Comparison, Difference, LeftOut, Number, Price, RunsSpan, Side, comparison_schema,
 };
 pub use end_traffic::EndTraffic;
 pub use ending::Ending;
@@ -100,7 +99,7 @@ pub use fleet_report::{
 };
 pub use fnv::fnv1a;
 pub use group::{
-    GROUP_SCHEMA, GroupChange, GroupedResult, GroupedRun, NextLevel, OverRuns, RunGroup, RunLevel,
+    GROUP_SCHEMA, GroupChange, GroupedResult, GroupedRun, LevelShift, OverRuns, RunGroup, RunLevel,
     RunState, RunValue, Successive, group_schema,
 };
 pub use history::{

@@ -49,6 +49,9 @@ pub struct SubsystemInfo {
     /// Standard deviation of the level of one virtual machine between hours, as a share: the largest
     /// that is known, for machines without a history. A quarter of it for others.
     pub between_runs: f64,
+    /// Largest known difference between two runs of one virtual machine, as a share of the faster; of the
+    /// CPU in complete solves. A quarter of it for others.
+    pub between_two_runs: f64,
     /// True if each thread is pinned to a CPU of its own.
     pub pins_threads: bool,
     /// True if its work uses system calls, which a tracer slows down.
@@ -102,6 +105,7 @@ const CPU: SubsystemInfo = SubsystemInfo {
     tolerance: 0.02,
     target: 0.005,
     between_runs: 0.05,
+    between_two_runs: 0.42,
     pins_threads: true,
     uses_system_calls: false,
     uses_block_devices: false,
@@ -159,6 +163,7 @@ const NETWORK: SubsystemInfo = SubsystemInfo {
     tolerance: 0.25,
     target: 0.05,
     between_runs: 0.1,
+    between_two_runs: 0.68,
     pins_threads: false,
     uses_system_calls: true,
     has_server: true,

@@ -93,7 +93,7 @@ impl<'a> Pairs<'a> {
         find: &dyn Fn(&str) -> Option<&'static dyn Tool>,
     ) -> Vec<usize> {
         let mut places = Vec::new();
-        for FurtherPairs { tool, installed, pairs, .. } in std::mem::take(&mut self.further) {
+        for FurtherPairs { tool, installed, pairs, left_out } in std::mem::take(&mut self.further) {
             let Some(found) = find(&tool) else { continue };
             let here = self.tools.entry(pairs.point).or_default();
             let known = here.iter_mut().find(|r| r.tool.id() == tool);
@@ -106,7 +106,7 @@ impl<'a> Pairs<'a> {
                     r.first.extend(&further.first[taken..]);
                     (r.stage, r.is_further) = (Stage::Open, true);
                 }
-                None => here.push(Repetition { is_further: true, ..further }),
+                None => here.push(Repetition { is_further: true, left_out, ..further }),
             }
             if !places.contains(&pairs.point) {
                 places.push(pairs.point);
@@ -283,12 +283,12 @@ impl<'a> Pairs<'a> {
         self.due_s += due_s;
     }
 
-    /// Counts the configurations of each tool that the plan left out and that ran at none in the end. A
-    /// tool that failed there was not left out.
-    pub(crate) fn left_out(&self) -> BTreeMap<String, u64> {
+    /// Counts for each tool the configurations whose pairs the plan left out and of which none ran in
+    /// the end. A tool that failed there is not counted.
+    pub(crate) fn left_out_to_the_end(&self) -> BTreeMap<String, u64> {
         let never_opened = self.further.iter().filter(|pairs| pairs.left_out).map(|p| &*p.tool);
-        let has_none = |r: &&Repetition| r.is_further && r.theirs.is_empty() && r.end().is_none();
-        let without = self.tools.values().flatten().filter(has_none).map(|r| r.tool.id());
+        let is_without = |r: &&Repetition| r.left_out && r.theirs.is_empty() && !r.has_failed();
+        let without = self.tools.values().flatten().filter(is_without).map(|r| r.tool.id());
         let mut left = BTreeMap::new();
         for tool in never_opened.chain(without) {
             *left.entry(tool.to_owned()).or_default() += 1;

@@ -106,7 +106,7 @@ fn half_the_speed_is_slower_with_its_cause_and_ends_with_4() {
     assert!(printed.lines().all(|l| !l.is_empty()), "{printed}");
     let cause = "✗ slower in 2 results: in B a CPU quota of 0.5 CPUs throttled";
     assert_eq!(one_line(&printed).matches(cause).count(), 1, "{printed}");
-    let rows = printed.lines().filter(|l| l.starts_with("  0.500  ") && l.contains("cpu.flops"));
+    let rows = printed.lines().filter(|l| l.starts_with("  0.500  ") && l.contains("FP peak"));
     assert_eq!(rows.count(), 2, "{printed}");
     // Reversed, nothing is slower, and suspect is no failure.
     checks(&folder, ["a.json", "b.json"], 0);
@@ -205,7 +205,7 @@ fn what_the_baseline_has_and_is_gone_fails() {
         with(&[("a", both, as_it_is), ("short", &both[..1], as_it_is), ("crashed", both, crashed)]);
     let printed = checks(&folder, ["short.json", "a.json"], 4);
     assert!(printed.contains("✗ gone in 1 result: only in A"), "{printed}");
-    assert!(printed.contains("cpu.flops 2 CPUs"), "{printed}");
+    assert!(printed.contains("FP peak, 2 CPUs"), "{printed}");
     let json = ["check", "short.json", "--against", "a.json", "--format", "json"];
     let json: serde_json::Value = serde_json::from_str(&folder.run(&json).with(4).stdout).unwrap();
     let gone: Vec<_> =
@@ -333,10 +333,10 @@ fn several_runs_are_compared_with_the_first() {
     let slower = ("b", &[0.5e9, 1e9][..], throttled as fn(&mut Run));
     let folder = with(&[("a", &[1e9, 2e9], as_it_is), slower, ("c", &[1e9, 4e9], as_it_is)]);
     let printed = folder.prints(&["compare", "a.json", "b.json", "c.json"]);
-    let line = printed.lines().find(|l| l.starts_with("cpu.flops 2 CPUs")).unwrap();
+    let line = printed.lines().find(|l| l.starts_with("FP peak, 2 CPUs")).unwrap();
     let cells: Vec<&str> = line.split("  ").map(str::trim).filter(|c| !c.is_empty()).collect();
     let expected =
-        ["cpu.flops 2 CPUs", "~ 2.001 GFLOP/s", "! 1.001", "▼ 0.500", "~ 4.002", "▲ 2.00"];
+        ["FP peak, 2 CPUs", "~ 2.001 GFLOP/s", "! 1.001", "▼ 0.500", "~ 4.002", "▲ 2.00"];
     assert_eq!(cells, expected, "{printed}");
     assert!(printed.contains("\nC: c.json"), "{printed}");
     let json = folder.prints(&["compare", "a.json", "b.json", "c.json", "--format", "json"]);

@@ -69,15 +69,11 @@ pub(super) fn is_of_a_part(
     computes(subsystem) && better == Better::Higher && params.threads() < a.max(b)
 }
 
-/// The same of a matched result on machines with these numbers of CPUs, if they differ; `on_all` if it is
-/// on all of each.
-pub(super) fn is_matched_part(
-    kind: (Subsystem, Better),
-    params: &Params,
-    cpus: Option<[u64; 2]>,
-    on_all: bool,
-) -> bool {
-    !on_all && cpus.is_some_and(|cpus| is_of_a_part(kind, params, cpus))
+/// Returns true if a matched result is a rate that leaves CPUs of the larger machine idle. `cpus` are the
+/// numbers of CPUs, if the machines differ; `on_all` is true for a result on all CPUs of each.
+pub(super) fn is_partial_rate(m: &Measurement, cpus: Option<[u64; 2]>, on_all: bool) -> bool {
+    let is_partial = |cpus| is_of_a_part((m.subsystem, m.better), &m.params, cpus);
+    !on_all && cpus.is_some_and(is_partial)
 }
 
 /// Leaves out the rates on some of the CPUs, in subsystems that have results on all CPUs of machines

@@ -5,7 +5,7 @@ use proofmark_model::{FigureKind, LeftOut, MISSES, Measurement, Ratio, Run, Seve
 use super::left_out;
 use super::pairs::Pair;
 use super::rank::{Ranks, RatioEstimate};
-use super::several::other_methods;
+use super::several::methods;
 use super::side_runs::SideRuns;
 use super::variation::{Prior, Variation, variation};
 use crate::words::why_no_result;
@@ -13,8 +13,8 @@ use crate::words::why_no_result;
 /// Fails if the workload uses another method in one of the runs, so that its figures are not
 /// comparable.
 fn same_method(runs: [&Run; 2], letters: [char; 2], workload: &str) -> Result<(), String> {
-    match other_methods(runs, workload) {
-        Some([a, b]) => {
+    match methods(runs, workload) {
+        [Some(a), Some(b)] if a != b => {
             let [name_a, name_b] = letters;
             Err(format!(
                 "{name_a} was measured by method {a} of {workload}, {name_b} by method {b}: their \
@@ -22,7 +22,7 @@ fn same_method(runs: [&Run; 2], letters: [char; 2], workload: &str) -> Result<()
                  {name_b}"
             ))
         }
-        None => Ok(()),
+        _ => Ok(()),
     }
 }
 

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use proofmark_model::{
-    Better, Comparability, ComparedFigure, ComparedPoint, ComparedRow, ComparedRuns, MainResult,
-    Margin, Measurement, Number, clean, clean_excerpt, margin_bounds,
+    Better, Comparability, ComparedFigure, ComparedPoint, ComparedRuns, MainResult, Margin,
+    Measurement, Number, clean, clean_excerpt, margin_bounds,
 };
 
 use super::comparable::{Compared, Figured, NotCompared};
@@ -74,14 +74,14 @@ impl Judge<'_> {
         let reason = self.with_match(reason, how);
         let number =
             |m: &Measurement| Some(Number { summary: m.summary.clone()?, verdict: m.verdict });
-        let kind = (m.subsystem, m.better);
-        let is_of_a_part =
-            all_cpus::is_matched_part(kind, &m.params, self.cpus, how.cpus.is_some());
+        let is_of_a_part = all_cpus::is_partial_rate(m, self.cpus, how.cpus.is_some());
+        let (main_row, title) = in_a.and_then(|m| self.row(m, how)).unzip();
         let prices = [self.a, self.b].map(|side| side.price.filter(|_| !is_of_a_part));
         ComparedPoint {
             workload: clean(&m.workload),
             name: shared_name(self.names.name(m), m, how),
-            row: in_a.and_then(|m| self.row(m, how)),
+            title: shared_name(title.unwrap_or_else(|| self.names.title(m)), m, how),
+            main_row,
             subsystem: m.subsystem,
             params: m.params.clone(),
             unit: m.unit,
@@ -103,8 +103,8 @@ impl Judge<'_> {
         }
     }
 
-    /// Place and title of a result of A on its first screen. The title has what A and B share.
-    fn row(&self, m: &Measurement, how: &Match) -> Option<ComparedRow> {
+    /// Place and title of a result of A on its first screen.
+    fn row(&self, m: &Measurement, how: &Match) -> Option<(usize, String)> {
         let (own, on_all) = (std::ptr::from_ref(m), how.cpus.is_some());
         if how.best.is_some() && self.of_same_set.contains(&(own, on_all)) {
             return None;
@@ -115,8 +115,7 @@ impl Judge<'_> {
         {
             return None;
         }
-        let title = self.rows[place].title(self.a.run)?;
-        Some(ComparedRow { place, title: shared_name(title, m, how) })
+        Some((place, self.rows[place].title(self.a.run)?))
     }
 
     /// Adds to a reason how the two results were matched.

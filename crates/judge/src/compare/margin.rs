@@ -10,6 +10,7 @@
 //! - **base**: a multiple of the policy's target, or of 2 % if that is more, since two runs differ
 //!   by as much however narrow an interval is. It is larger on a virtual machine, whose neighbours
 //!   no counter here shows;
+//! - **known**: the largest difference that two runs of one such machine are known to have ([`Prior`]);
 //! - **spread** of the comparison's own ratios in that subsystem, each relative to the median of
 //!   its group: the results of one workload with equal thread counts. A change of a whole group, or
 //!   of all results, is therefore no spread: a thread count that lost a third is a difference, not
@@ -37,7 +38,6 @@ use proofmark_model::{
 
 use super::comparable::Figured;
 use super::effect::share;
-use super::rank::QUANTILE;
 use super::variation::Prior;
 
 /// Base margin in targets.
@@ -73,6 +73,7 @@ pub(super) struct Speed<'a> {
 #[derive(Debug)]
 pub(super) struct Margins {
     requested: Option<f64>,
+    prior: Prior,
     margins: BTreeMap<Subsystem, [f64; 2]>,
 }
 
@@ -89,7 +90,8 @@ impl Margins {
             let spread = speeds.get(&subsystem).map_or(0.0, |speeds| spread(speeds));
             (subsystem, [base(a, b, subsystem), spread])
         };
-        Self { requested, margins: Subsystem::KNOWN.iter().copied().map(margins).collect() }
+        let prior = Prior::new(a, b);
+        Self { requested, prior, margins: Subsystem::KNOWN.iter().copied().map(margins).collect() }
     }
 
     /// Returns true if the user gave the margin.
@@ -117,8 +119,9 @@ impl Margins {
         let suspect = [a, b].into_iter().all(|m| m.verdict == Verdict::Suspect);
         let both = taken > 0.0 || suspect;
         let least = self.at_most(a.subsystem, if both { MOST } else { MOST_QUIET });
+        let known = self.prior.of_two_runs(a);
         // One run may have had all of the taken time, the other none.
-        [width, taken].into_iter().fold(least, f64::max)
+        [width, taken, known].into_iter().fold(least, f64::max)
     }
 
     /// The share that others took from both, if it could hide more than a spread or a width may.
@@ -136,8 +139,7 @@ fn base(a: &Run, b: &Run, subsystem: Subsystem) -> f64 {
     let virtual_machine = |run: &Run| run.host.is_virtual() == Some(true);
     let shared = subsystem.info().pace != Pace::Core && [a, b].into_iter().any(virtual_machine);
     let times = if shared { TARGETS_SHARED } else { TARGETS };
-    let levels = QUANTILE * 2.0_f64.sqrt() * Prior::new(a, b).of_level(subsystem);
-    (times * target(a).max(target(b))).max(levels).min(MOST)
+    (times * target(a).max(target(b))).min(MOST)
 }
 
 fn spread(speeds: &[Speed]) -> f64 {

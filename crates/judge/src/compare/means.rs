@@ -16,7 +16,7 @@ use super::reason;
 use super::side_runs::SideRuns;
 use super::variation::{Prior, Variation, of_subsystem};
 use crate::checks::is_by_others;
-use crate::group::most_frequent;
+use crate::statistics::most_frequent;
 
 /// The results of one subsystem, with one figure of each.
 type Results<'a> = Vec<([&'a Measurement; 2], FigureKind)>;
@@ -57,8 +57,7 @@ impl Means<'_> {
     }
 
     fn is_of_a_part(&self, c: &Compared) -> bool {
-        let kind = (c.a.subsystem, c.a.better);
-        all_cpus::is_matched_part(kind, &c.a.params, self.cpus, c.cpus.is_some())
+        all_cpus::is_partial_rate(c.a, self.cpus, c.cpus.is_some())
     }
 
     fn mean<'a>(&self, subsystem: Subsystem, all: &[&Compared<'a>]) -> Option<Mean<'a>> {
@@ -82,10 +81,12 @@ impl Means<'_> {
         let delivered = mean.delivered.as_ref().map(|v| self.figure(v, misses));
         let count = mean.headline.results as u64;
         let kinds = mean.results.iter().map(|(_, kind)| *kind);
+        let name = format!("mean of {}", counted(count, "result"));
         let mut point = ComparedPoint {
             workload: mean.subsystem.as_str().to_owned(),
-            name: format!("mean of {}", counted(count, "result")),
-            row: None,
+            title: format!("{}, {name}", mean.subsystem.info().title),
+            name,
+            main_row: None,
             subsystem: mean.subsystem,
             params: Params::default(),
             unit: m[0].unit,
@@ -105,7 +106,7 @@ impl Means<'_> {
             left_out: None,
             disturbances: Vec::new(),
         };
-        point.reason = reason(&point);
+        point.reason = why(&point);
         point
     }
 
@@ -135,7 +136,7 @@ impl Means<'_> {
 }
 
 /// The reason: that of the figure which decides.
-fn reason(point: &ComparedPoint) -> String {
+fn why(point: &ComparedPoint) -> String {
     let Some((_, figure)) = point.deciding() else { return String::new() };
     let why = match figure.outcome {
         Comparability::Slower | Comparability::Faster => format!(

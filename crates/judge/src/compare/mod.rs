@@ -30,7 +30,7 @@ mod reason;
 mod sentence;
 mod several;
 mod side_runs;
-mod sums;
+mod subsystems;
 #[cfg(test)]
 mod tests;
 mod variance;
@@ -154,7 +154,7 @@ pub fn compare(a: Named, b: Named, options: Options) -> Comparison {
     };
     let mut points: Vec<ComparedPoint> =
         judged.into_iter().map(|(pair, compared)| judge.point(&pair, compared)).collect();
-    let subsystems = sums::all(&points);
+    let subsystems = subsystems::all(&points);
     points.extend(of_subsystems);
     let (a, b) = (side(a), side(b));
     Comparison {

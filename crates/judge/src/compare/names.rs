@@ -30,10 +30,22 @@ impl<'a> Names<'a> {
 
     /// The name: `2 CPUs, avx2, block size 8 KiB`; empty if no parameter distinguishes the result.
     pub(crate) fn name(&self, m: &Measurement) -> String {
-        let names = self.0.get(m.workload.as_str());
-        let configuration = names.map(|n| n.configuration(m)).unwrap_or_default();
+        self.written(m, ResultNames::configuration)
+    }
+
+    /// The title: `FP peak, 2 CPUs, avx2`.
+    pub(crate) fn title(&self, m: &Measurement) -> String {
+        self.written(m, ResultNames::title)
+    }
+
+    fn written(
+        &self,
+        m: &Measurement,
+        write: fn(&ResultNames<'a>, &Measurement) -> String,
+    ) -> String {
+        let text = self.0.get(m.workload.as_str()).map(|names| write(names, m));
         let over_time = m.series.is_some().then(|| "over time".to_owned());
-        let parts = [Some(configuration).filter(|c| !c.is_empty()), over_time];
+        let parts = [text.filter(|text| !text.is_empty()), over_time];
         let parts: Vec<String> = parts.into_iter().flatten().collect();
         clean_excerpt(&parts.join(", "), LONGEST)
     }

@@ -27,14 +27,17 @@ pub(super) fn write(points: &[ComparedPoint], letters: [char; 2]) -> String {
         };
         format!("{}: {}{earlier}", letters[side], counted(runs[side], "run"))
     };
-    let known = counted(known.len() as u64, "figure");
+    let among = match known.len() as u64 {
+        1 => "in this figure".to_owned(),
+        n => format!("among these {}", counted(n, "figure")),
+    };
     let rest = match unknown.len() as u64 {
         0 => String::new(),
         n => format!(" For {} that rate is not known.", counted(n, "more figure")),
     };
     format!(
         "Intervals include the variation between runs ({}; {}). Of equal machines, at most 1 comparison \
-         in 20 shows a difference among these {known}.{rest}",
+         in 20 shows a difference {among}.{rest}",
         side(0),
         side(1),
     )

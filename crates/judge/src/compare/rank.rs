@@ -17,8 +17,8 @@ use proofmark_model::{MISSES, Ratio, median};
 const MOST: usize = 500;
 /// Most pairs for which the distribution is counted.
 const COUNTED: usize = 1000;
-/// The same as a quantile of the normal distribution.
-pub(super) const QUANTILE: f64 = 1.959_964;
+/// Quantile of the normal distribution for a 95 % interval.
+pub(super) const NORMAL_QUANTILE: f64 = 1.959_964;
 
 #[derive(Debug, Clone)]
 pub(super) struct RatioEstimate {
@@ -80,7 +80,7 @@ fn rank(n: usize, m: usize) -> Option<usize> {
     if n * m > COUNTED {
         let (n, m) = (n as f64, m as f64);
         let sd = (n * m * (n + m + 1.0) / 12.0).sqrt();
-        return Some((n * m / 2.0 - QUANTILE * sd).floor() as usize).filter(|k| *k > 0);
+        return Some((n * m / 2.0 - NORMAL_QUANTILE * sd).floor() as usize).filter(|k| *k > 0);
     }
     let (orders, total) = count_orders(n, m);
     let mut below = 0.0;
@@ -152,7 +152,7 @@ mod tests {
     #[test]
     fn counting_and_the_normal_distribution_meet() {
         let counted = rank(30, 30).unwrap() as f64;
-        let normal = 30.0 * 30.0 / 2.0 - QUANTILE * (900.0 * 61.0_f64 / 12.0).sqrt();
+        let normal = 30.0 * 30.0 / 2.0 - NORMAL_QUANTILE * (900.0 * 61.0_f64 / 12.0).sqrt();
         assert!((counted - normal).abs() <= 2.0, "{counted} {normal}");
         let (orders, total) = count_orders(9, 9);
         // Symmetric about 40.5: the lower half of the orders.

@@ -29,10 +29,10 @@ pub(super) fn write(
     [a, b]: [&Side; 2],
     lacked: &[Vec<&str>; 2],
 ) -> String {
-    let rows = points.iter().any(|p| p.row.is_some());
+    let rows = points.iter().any(|p| p.is_main());
     let of_a = points.iter().filter(|p| p.a.is_some() || p.b.is_some());
     let all: Vec<&ComparedPoint> =
-        of_a.filter(|p| if rows { p.row.is_some() } else { p.a.is_some() }).collect();
+        of_a.filter(|p| if rows { p.is_main() } else { p.a.is_some() }).collect();
     let main = if rows { "main result" } else { "result" };
     let (all, cpus) = of_whole_machines(all);
     if all.is_empty() {
@@ -355,11 +355,8 @@ fn per_price(parts: &[Part], a: &Side, b: &Side) -> Option<String> {
     })
 }
 
-/// Returns the title of a result's row, or its own name.
 fn name(p: &ComparedPoint) -> String {
-    let own = || format!("{} {}", p.workload, p.name);
-    let name = p.row.as_ref().map_or_else(own, |row| row.title.clone());
-    clean_excerpt(name.trim(), LONGEST)
+    clean_excerpt(&p.title, LONGEST)
 }
 
 /// Returns true if the result may have a figure per unit of money.

@@ -7,7 +7,8 @@ use proofmark_model::{
     Figure, FigureKind, Measurement, OverRuns, Params, Run, Summary, Verdict, counted,
 };
 
-use crate::group::{most_frequent, over_runs};
+use crate::group::over_runs;
+use crate::statistics::most_frequent;
 
 /// The runs of one side, at least one, and one run that stands for them.
 #[derive(Debug, Clone)]
@@ -18,7 +19,7 @@ pub struct Several {
 }
 
 impl Several {
-    /// Takes runs together; `None` without any. Those of one run are itself.
+    /// Takes runs together; `None` without any. A single run stands for itself.
     pub fn new(mut runs: Vec<Run>) -> Option<Self> {
         runs.sort_by_key(|run| run.started);
         let merged = match runs.as_slice() {
@@ -47,17 +48,22 @@ pub(super) fn key(m: &Measurement) -> Key<'_> {
     (&m.workload, &m.params, m.series.is_some())
 }
 
-/// Returns the methods of a workload in two runs if they differ: their figures are not comparable.
-pub(super) fn other_methods([a, b]: [&Run; 2], workload: &str) -> Option<[u32; 2]> {
-    let method = |run: &Run| run.workloads.get(workload).map(|spec| spec.method);
-    method(a).zip(method(b)).filter(|(a, b)| a != b).map(<[u32; 2]>::from)
+/// Returns the methods of a workload in two runs: figures of two methods are not comparable.
+pub(super) fn methods(runs: [&Run; 2], workload: &str) -> [Option<u32>; 2] {
+    runs.map(|run| run.workloads.get(workload).map(|spec| spec.method))
+}
+
+/// Returns true if a result of a run may be taken together with those of another.
+pub(super) fn has_method_of(run: &Run, other: &Run, m: &Measurement) -> bool {
+    let [own, others] = methods([run, other], &m.workload);
+    own == others
 }
 
 fn merged(runs: &[Run]) -> Run {
     let last = &runs[runs.len() - 1];
     let mut by_key: BTreeMap<Key, Vec<&Measurement>> = BTreeMap::new();
     for run in runs {
-        let counts = |m: &&Measurement| other_methods([run, last], &m.workload).is_none();
+        let counts = |m: &&Measurement| has_method_of(run, last, m);
         for m in run.measurements.iter().filter(counts) {
             by_key.entry(key(m)).or_default().push(m);
         }
@@ -66,13 +72,17 @@ fn merged(runs: &[Run]) -> Run {
     let mut seen = BTreeSet::new();
     let in_order = runs.iter().rev().flat_map(|run| &run.measurements);
     let results = in_order.filter(|m| seen.insert(key(m)));
-    let results = results.map(|m| one(by_key.get(&key(m)).map_or(&[][..], Vec::as_slice), m));
+    let results =
+        results.map(|m| merged_result(by_key.get(&key(m)).map_or(&[][..], Vec::as_slice), m));
     Run { interrupted: None, ..last.with_measurements(results.collect()) }
 }
 
-/// One result of all runs. It is that of the last one if it is a series, and an unusable one if more
-/// are that than are usable.
-fn one(all: &[&Measurement], last: &Measurement) -> Measurement {
+/// Merges one result of all runs. A series stays that of the last run. If more runs have the result
+/// unusable than usable, the last unusable one stands for it.
+fn merged_result(all: &[&Measurement], last: &Measurement) -> Measurement {
+    if last.series.is_some() {
+        return last.clone();
+    }
     let unit = last.unit;
     let usable = all.iter().copied().filter(|m| m.verdict.is_usable() && m.unit == unit);
     let usable: Vec<(&Measurement, &Summary)> =
@@ -85,8 +95,8 @@ fn one(all: &[&Measurement], last: &Measurement) -> Measurement {
     let middle = of_kind.get(of_kind.len().saturating_sub(1) / 2);
     let mut unusable = all.iter().copied().filter(|m| !m.verdict.is_usable());
     let worse = unusable.clone().count() > of_kind.len();
-    let (Some((middle, summary, _)), false, true) = (middle, worse, last.series.is_none()) else {
-        return unusable.next_back().filter(|_| last.series.is_none()).unwrap_or(last).clone();
+    let Some((middle, summary, _)) = middle.filter(|_| !worse) else {
+        return unusable.next_back().unwrap_or(last).clone();
     };
     let over = |kind: FigureKind| {
         let each = usable.iter().map(|(_, s)| s.figure(kind));

@@ -6,10 +6,10 @@ use proofmark_model::{
     BetweenRuns, FigureKind, Measurement, OverRuns, Params, Run, Subsystem, Successive,
 };
 
-use super::several::{Key, key, other_methods};
+use super::several::{Key, has_method_of, key};
 use super::speed;
 use super::variance::Variance;
-use crate::statistics::{mean, squares};
+use crate::statistics::{mean, squared_deviations};
 
 /// Degrees of freedom of successive differences, as a share of their number.
 const SUCCESSIVE: f64 = 2.0 / 3.0;
@@ -26,9 +26,7 @@ impl<'a> SideRuns<'a> {
     pub(super) fn new(runs: &'a [Run]) -> Self {
         let results = |run: &'a Run| {
             let last = runs.last().unwrap_or(run);
-            let counts = |m: &&Measurement| {
-                m.verdict.is_usable() && other_methods([run, last], &m.workload).is_none()
-            };
+            let counts = |m: &&Measurement| m.verdict.is_usable() && has_method_of(run, last, m);
             (run, run.measurements.iter().filter(counts).map(|m| (key(m), m)).collect())
         };
         Self { runs: runs.iter().map(results).collect() }
@@ -110,7 +108,7 @@ impl Values {
     /// The variance of one run by these runs; `None` for a single one.
     pub(super) fn of_own_runs(&self) -> Option<Variance> {
         let freedom = self.logs.len().checked_sub(1).filter(|n| *n > 0)? as f64;
-        Some(Variance { value: squares(&self.logs) / freedom, freedom })
+        Some(Variance { value: squared_deviations(&self.logs) / freedom, freedom })
     }
 }
 

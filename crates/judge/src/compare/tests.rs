@@ -69,7 +69,7 @@ fn outcomes(c: &Comparison) -> Vec<Comparability> {
 
 /// The compared result of one pair.
 fn one(a: Measurement, b: Measurement) -> ComparedPoint {
-    let c = compared(&run(vec![a]), &run(vec![b]));
+    let c = compared(&alone(run(vec![a])), &alone(run(vec![b])));
     assert_eq!(c.points.len(), 1, "{:?}", c.points);
     c.points[0].clone()
 }
@@ -117,13 +117,13 @@ fn a_run_and_itself_do_not_differ() {
 
 #[test]
 fn half_the_speed_under_a_quota_is_slower_with_the_cause() {
-    let mut b = with(healthy(), |_, m| {
+    let mut b = with(alone(healthy()), |_, m| {
         let factor = if m.better == Better::Higher { 0.5 } else { 2.0 };
         suspect(scaled(m, factor), "throttled", 0.5)
     });
     b.host.limits.cpu_quota =
         Probe::known(CpuQuota { cpus: Some(0.5), ..CpuQuota::default() }, "cpu.max");
-    let c = compared(&healthy(), &b);
+    let c = compared(&alone(healthy()), &b);
     for p in &c.points {
         assert_eq!(p.outcome(), Slower, "{p:?}");
         assert!(p.reason.contains("in B throttled took 50 %") && p.fails(), "{}", p.reason);
@@ -132,7 +132,7 @@ fn half_the_speed_under_a_quota_is_slower_with_the_cause() {
     assert!(c.differences[0].b.contains("0.5"), "{:?}", c.differences);
     assert!(c.subsystems.iter().all(|s| s.slower > 0 && s.faster == 0), "{:?}", c.subsystems);
     // In the reverse order B is faster, since A was limited.
-    let back = compared(&b, &healthy());
+    let back = compared(&b, &alone(healthy()));
     assert!(outcomes(&back).iter().all(|o| *o == Faster));
     assert!(back.points[0].reason.contains("in A throttled"), "{}", back.points[0].reason);
 }

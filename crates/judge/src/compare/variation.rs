@@ -16,8 +16,9 @@
 //! half for the means of subsystems): at most one comparison in 20 of equal machines has a difference
 //! by chance.
 
-use proofmark_model::{ComparedRuns, FigureKind, Measurement, Run, Subsystem};
+use proofmark_model::{ComparedRuns, FigureKind, Measurement, Pace, Run, Subsystem};
 
+use super::rank::NORMAL_QUANTILE;
 use super::side_runs::{SideRuns, Values};
 use super::variance::Variance;
 
@@ -51,7 +52,20 @@ impl Prior {
 
     /// The standard deviation of levels, as a share.
     pub(super) fn of_level(self, subsystem: Subsystem) -> f64 {
-        subsystem.info().between_runs * if self.are_physical { PHYSICAL } else { 1.0 }
+        self.known(subsystem.info().between_runs)
+    }
+
+    /// The largest difference between two runs of one machine that is known of such a result, as a share.
+    pub(super) fn of_two_runs(self, m: &Measurement) -> f64 {
+        let info = m.subsystem.info();
+        match info.pace == Pace::Core && !waits_for_slowest(m) {
+            true => NORMAL_QUANTILE * 2.0_f64.sqrt() * self.of_level(m.subsystem),
+            false => self.known(info.between_two_runs),
+        }
+    }
+
+    fn known(self, of_virtual_machines: f64) -> f64 {
+        of_virtual_machines * if self.are_physical { PHYSICAL } else { 1.0 }
     }
 }
 
@@ -82,10 +96,14 @@ pub(super) fn variation(
     prior: Prior,
 ) -> Option<Variation> {
     let (a, b) = (runs_a.values(m, kind), runs_b.values(n, kind));
-    // Complete problems, and no cut loads.
-    let waits = m.subsystem.info().pins_threads && m.params.threads() > 1 && !m.has_rounds();
-    let of_level = prior.of_level(m.subsystem) * if waits { OF_SLOWEST } else { 1.0 };
+    let times = if waits_for_slowest(m) { OF_SLOWEST } else { 1.0 };
+    let of_level = prior.of_level(m.subsystem) * times;
     between([&a, &b], of_level, prior.same_machine)
+}
+
+/// True for a complete solve by several threads, which waits for the slowest one; work in rounds does not.
+fn waits_for_slowest(m: &Measurement) -> bool {
+    m.subsystem.info().pins_threads && m.params.threads() > 1 && !m.has_rounds()
 }
 
 /// Estimates how the mean over the results of a subsystem varies between runs: of those pairs of

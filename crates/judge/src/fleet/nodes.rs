@@ -62,9 +62,11 @@ fn report(fleet: &Fleet, number: usize, place: Option<(usize, usize)>) -> FleetN
     let unconfirmed = reasons::unconfirmed(fleet, group, place, &report);
     report.reasons.extend(unconfirmed);
     let is_slow = report.figures.iter().any(|f| f.confirmed);
-    // A limit of its own explains the most, but alone it is no reason. The cause of a slow node has it.
+    // A limit of its own explains its own reasons, and may explain others; alone it is no reason. The
+    // cause of a slow node has it.
     if !report.reasons.is_empty() && !is_slow {
-        report.reasons.splice(0..0, cause::limit(fleet, group, place));
+        let at = if report.to_fix { 0 } else { report.reasons.len() };
+        report.reasons.splice(at..at, cause::limit(fleet, group, place));
     }
     let comparable = fleet.groups[group].comparable();
     report.state = match report.reasons.is_empty() {

@@ -8,12 +8,13 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use proofmark_model::{
-    ComparedRow, FigureKind, GROUP_SCHEMA, GroupChange, GroupedResult, GroupedRun, MainResult,
-    Measurement, Params, Run, RunGroup, RunValue, clean, median, placement_words,
+    FigureKind, GROUP_SCHEMA, GroupChange, GroupedResult, GroupedRun, MainResult, Measurement,
+    Params, Run, RunGroup, RunValue, clean, median, placement_words,
 };
 
 use crate::compare::{Names, clock_under_load, facts_that_differ};
-use crate::levels::next_levels;
+use crate::levels::level_shifts;
+use crate::statistics::most_frequent;
 pub(crate) use over_runs::{over_runs, successive};
 
 /// A run and where it was read.
@@ -78,10 +79,11 @@ impl<'a> Indexed<'a> {
         Self { run, names: Names::collect(run, run), rows, results }
     }
 
-    fn row(&self, m: &Measurement) -> Option<ComparedRow> {
+    /// Place and title on the first screen.
+    fn row(&self, m: &Measurement) -> Option<(usize, String)> {
         let (place, row) =
             self.rows.iter().enumerate().find(|(_, row)| std::ptr::eq(row.measurement, m))?;
-        Some(ComparedRow { place, title: row.title(self.run)? })
+        Some((place, row.title(self.run)?))
     }
 }
 
@@ -124,10 +126,12 @@ fn result(runs: &[Indexed], own: &Indexed, first: &Measurement) -> GroupedResult
     let half_widths: Vec<f64> =
         in_each.iter().filter_map(|m| Some(m.as_ref()?.precision?.half_width)).collect();
     let spec = own.run.workloads.get(&first.workload);
+    let (main_row, title) = own.row(first).unzip();
     GroupedResult {
         workload: clean(&first.workload),
         name: own.names.name(first),
-        row: own.row(first),
+        main_row,
+        title: title.unwrap_or_else(|| own.names.title(first)),
         subsystem: first.subsystem,
         params: first.params.clone(),
         unit: first.unit,
@@ -136,17 +140,9 @@ fn result(runs: &[Indexed], own: &Indexed, first: &Measurement) -> GroupedResult
         figure,
         within: median(&half_widths),
         over_runs: over_runs(&placed, first.subsystem.info().tolerance),
-        levels: next_levels(&placed),
+        level_changes: level_shifts(&placed),
         values,
     }
-}
-
-/// The most frequent kind of figure; of several, the first in this order.
-pub(crate) fn most_frequent(kinds: impl Iterator<Item = FigureKind> + Clone) -> FigureKind {
-    let count = |kind: FigureKind| kinds.clone().filter(|one| *one == kind).count();
-    let ordered = [FigureKind::Delivered, FigureKind::Typical, FigureKind::Attainable];
-    // Of equal ones the last counts.
-    ordered.into_iter().max_by_key(|kind| count(*kind)).unwrap_or_default()
 }
 
 fn value(m: &Measurement, figure: FigureKind) -> Option<RunValue> {

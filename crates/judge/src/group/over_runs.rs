@@ -10,7 +10,7 @@ use proofmark_model::{
     median_interval, student,
 };
 
-use crate::statistics::{mean, squares};
+use crate::statistics::{mean, squared_deviations};
 
 /// Fewest runs of which two states are told from chance, and fewest of one state.
 const FEWEST: usize = 6;
@@ -91,7 +91,7 @@ fn by_student(logs: &[f64], middle: f64) -> Option<[f64; 2]> {
 
 /// Sample standard deviation of two or more values.
 fn deviation(values: &[f64]) -> f64 {
-    (squares(values) / (values.len() as f64 - 1.0)).sqrt()
+    (squared_deviations(values) / (values.len() as f64 - 1.0)).sqrt()
 }
 
 /// Returns the number of the lower values, if sorted values are in two states.
@@ -108,7 +108,9 @@ fn split(logs: &[f64], least: f64) -> Option<usize> {
     }
     let others = gaps.iter().enumerate().filter(|(i, _)| *i != widest).map(|(_, gap)| *gap);
     let next = others.fold(0.0, f64::max);
-    let about = ((squares(&logs[..at]) + squares(&logs[at..])) / (n as f64 - 2.0)).sqrt();
+    let about = ((squared_deviations(&logs[..at]) + squared_deviations(&logs[at..]))
+        / (n as f64 - 2.0))
+        .sqrt();
     (gaps[widest] > GAPS * next && gaps[widest] > DEVIATIONS * about).then_some(at)
 }
 

@@ -56,19 +56,19 @@ fn a_result_that_is_invalid_or_missing_in_a_run_has_no_value_there() {
 }
 
 #[test]
-fn a_level_that_others_follow_names_its_first_run_whatever_is_missing() {
+fn a_change_of_level_names_its_run_whatever_is_missing() {
     let mut random = crate::testing::xorshift();
     let mut near = |level: f64| level * (0.004 * crate::testing::normal(&mut random)).exp();
     let factors: Vec<f64> = (0..24).map(|i| near(if i < 14 { 1.0 } else { 0.8 })).collect();
     let mut all = runs(&factors);
     all[3].measurements.remove(0);
     let found = grouped(&all);
-    let [level] = &found.results[0].levels[..] else { panic!("{:?}", found.results[0]) };
+    let [level] = &found.results[0].level_changes[..] else { panic!("{:?}", found.results[0]) };
     assert_eq!((level.run, level.runs), (14, [13, 10]));
     assert!((level.medians[1] / level.medians[0] - 0.8).abs() < 0.01, "{level:?}");
-    assert_eq!(found.results[1].levels, []);
+    assert_eq!(found.results[1].level_changes, []);
     let few = grouped(&runs(&[1.0, 1.0, 0.8, 0.8]));
-    assert_eq!(few.results[0].levels, [], "four runs have none that can be told");
+    assert_eq!(few.results[0].level_changes, [], "four runs have none that can be told");
 }
 
 #[test]

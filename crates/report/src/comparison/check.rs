@@ -5,7 +5,7 @@ use proofmark_model::{ComparedPoint, Comparison, FigureKind, Side, Toward, forma
 use super::points::BELOW;
 use super::verdict::{self, Tally};
 use super::view::{alike, together, when};
-use super::words::{contradiction, failure, interval, margin, point, resolution};
+use super::words::{contradiction, failure, interval, margin, resolution, title};
 use crate::Options;
 use crate::terminal::page::Page;
 use crate::view::{Columns, Entry, Table, agree, clean, counted};
@@ -92,7 +92,7 @@ fn ratios(points: &[&ComparedPoint]) -> Table {
                 })
                 .spare(1)
         })
-        .column("result", |p| point(p))
+        .column("result", |p| title(p))
         .rows(points.iter().copied())
 }
 

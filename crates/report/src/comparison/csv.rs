@@ -23,8 +23,8 @@ const RUNS: &Columns<Row> = &[
     ("baseline_machine", |r| (&*r.a.machine).into()),
     ("subsystem", |r| r.point.subsystem.as_str().into()),
     ("workload", |r| (&*r.point.workload).into()),
-    ("result", |r| (&*r.point.name).into()),
-    ("main_result", |r| r.point.row.as_ref().map(|row| row.title.as_str()).into()),
+    ("result", |r| (&*r.point.title).into()),
+    ("main_result", |r| r.point.main_row.map(|_| r.point.title.as_str()).into()),
 ];
 
 /// Columns after the parameters.

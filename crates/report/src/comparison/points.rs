@@ -36,7 +36,7 @@ pub struct Points {
 impl Points {
     /// Sorts the results. With `all`, main results are in two tables.
     pub fn sort(c: &Comparison, all: bool) -> Self {
-        let listed = || c.points.iter().filter(|p| all || p.row.is_none());
+        let listed = || c.points.iter().filter(|p| all || !p.is_main());
         let mut differing: Vec<&ComparedPoint> =
             listed().filter(|p| p.change().differs()).collect();
         let far = |p: &ComparedPoint| {
@@ -45,8 +45,8 @@ impl Points {
         };
         let faster = |p: &ComparedPoint| p.change() == Comparability::Faster;
         differing.sort_by(|p, q| faster(p).cmp(&faster(q)).then(far(q).total_cmp(&far(p))));
-        let mut first: Vec<&ComparedPoint> = c.points.iter().filter(|p| p.row.is_some()).collect();
-        first.sort_by_key(|p| p.row.as_ref().map(|row| row.place));
+        let mut first: Vec<&ComparedPoint> = c.points.iter().filter(|p| p.is_main()).collect();
+        first.sort_by_key(|p| p.main_row);
         let alike = listed().filter(|p| p.change() == Comparability::NoDifferenceShown);
         let undecided = listed().filter(|p| p.undecided());
         let mut all = Self {

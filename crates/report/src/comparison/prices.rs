@@ -152,7 +152,8 @@ mod tests {
         ComparedPoint {
             workload: "cpu.flops".into(),
             name: String::new(),
-            row: None,
+            title: "FP peak".into(),
+            main_row: None,
             random: false,
             subsystem: Subsystem::Cpu,
             params: Params::default().with(key::THREADS, threads),
@@ -213,14 +214,14 @@ mod tests {
             let table = table(&[comparison(&[kind, kind])]);
             let caption = format!("{name} per unit of money: the figure for 1 $/h. Times and");
             assert!(table.caption.starts_with(&caption), "{}", table.caption);
-            assert_eq!(texts(&table, 0), ["cpu.flops"; 2]);
+            assert_eq!(texts(&table, 0), ["FP peak"; 2]);
         }
         let mixed = table(&[comparison(&[Delivered, Attainable])]);
         assert!(mixed.caption.starts_with("Figures per unit of money: "), "{}", mixed.caption);
-        assert_eq!(texts(&mixed, 0), ["cpu.flops, delivered", "cpu.flops, attainable"]);
+        assert_eq!(texts(&mixed, 0), ["FP peak, delivered", "FP peak, attainable"]);
         // The second run has another figure than the row.
         let several = table(&[comparison(&[Delivered]), comparison(&[Attainable])]);
-        assert_eq!(texts(&several, 0), ["cpu.flops, delivered"]);
+        assert_eq!(texts(&several, 0), ["FP peak, delivered"]);
         assert_eq!(texts(&several, 2), ["2.000 GFLOP/s"]);
         assert_eq!(texts(&several, 6), ["attainable 2.000 GFLOP/s"]);
     }

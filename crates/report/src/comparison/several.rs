@@ -167,7 +167,8 @@ mod tests {
         let mut p = ComparedPoint {
             workload: "cpu.flops".into(),
             name: String::new(),
-            row: None,
+            title: "FP peak".into(),
+            main_row: None,
             random: false,
             subsystem: Subsystem::Cpu,
             params: Params::default(),

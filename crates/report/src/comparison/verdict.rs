@@ -52,12 +52,13 @@ impl Tally {
             0 => String::new(),
             n => format!("  {n} not measured"),
         };
-        let (good, bad) = (Tone::Verdict(Verdict::Valid), Tone::Verdict(Verdict::Invalid));
-        Rich::toned(bad, format!("▼ {} slower", self.slower))
-            .and(good, format!("  ▲ {} faster", self.faster))
+        let tone = |verdict, count| if count > 0 { Tone::Verdict(verdict) } else { Tone::Plain };
+        let bad = |count: usize| tone(Verdict::Invalid, count);
+        Rich::toned(bad(self.slower), format!("▼ {} slower", self.slower))
+            .and(tone(Verdict::Valid, self.faster), format!("  ▲ {} faster", self.faster))
             .and(Tone::Plain, format!("  {} no difference shown", self.alike))
             .and(Tone::Plain, format!("  ? {} undecided", self.undecided))
-            .and(bad, format!("  ✗ {} gone", self.gone))
+            .and(bad(self.gone), format!("  ✗ {} gone", self.gone))
             .and(Tone::Plain, format!("  {} not comparable{not_measured}", self.not_comparable))
     }
 }

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use proofmark_model::{
-    ComparedPoint, ComparedSubsystem, Comparison, Difference, RunsSpan, Side, Verdict,
+    ComparedPoint, ComparedSubsystem, Comparison, Decision, Difference, RunsSpan, Side, Verdict,
 };
 
 use super::points::Points;
@@ -92,14 +92,18 @@ fn names(c: &Comparison) -> [String; 2] {
 
 /// The verdict, the causes, the sides and the main results.
 fn answer(c: &Comparison, tally: &Tally, points: &Points, all: bool) -> Section {
-    let worst = if tally.slower + tally.gone > 0 { Verdict::Invalid } else { Verdict::Valid };
+    let mark = match c.decision() {
+        Decision::Missed => Verdict::Invalid,
+        Decision::Undecided => Verdict::Coarse,
+        Decision::Met => Verdict::Valid,
+    };
     let sentence = Rich::toned(Tone::Strong, clean(&c.sentence));
     let more = verdict::sentences(c, tally);
     let notes = verdict::notes(c, tally).into_iter().map(Item::from).collect::<Vec<Item>>();
     let most_causes = if all { usize::MAX } else { CAUSES };
     let sides = [side(&c.a), side(&c.b)];
     let section = Section::new("answer", "Verdict", |out| {
-        out.add("verdict", Text::new(Style::Verdict(worst.id()), [sentence]));
+        out.add("verdict", Text::new(Style::Verdict(mark.id()), [sentence]));
         out.add("more", more);
         out.add_for(Audience::Page, "counts", Text::new(Style::Plain, [tally.counts()]));
         for (audience, most) in
@@ -271,7 +275,7 @@ pub(super) fn together(c: &Comparison, keep: impl Fn(&ComparedPoint) -> bool) ->
     groups.map(|(reason, points)| format!("{}: {reason}", places(&points))).collect()
 }
 
-/// Returns `FP peak, 2 CPUs; cpu.flops 4 threads`; for many results the workloads with their counts.
+/// Returns `FP peak, 2 CPUs; FP peak, 4 threads`; for many results the workloads with their counts.
 fn places(points: &[&ComparedPoint]) -> String {
     if points.len() <= NAMED {
         return points.iter().map(|p| title(p)).collect::<Vec<_>>().join("; ");
@@ -313,7 +317,8 @@ const METHOD: [&str; 6] = [
      each run is one value, and the interval is Student's, for all figures together: of equal \
      machines at most one comparison in 20 shows a difference by chance. A level that lasts for an \
      hour is not made more certain by more runs in that hour, unless runs of A and B alternate. \
-     The margin then is 2 %; of two single runs also their widths and what others took.",
+     The margin then is at least 2 %. For two single runs it is also at least the half-widths of \
+     both intervals and the CPU time that others took.",
     "Margin. Two runs of one machine differ by more than their trials show. A difference is shown \
      only where the whole interval is beyond the margin. Without that variation, it is the largest \
      of five values. \
@@ -325,8 +330,9 @@ const METHOD: [&str; 6] = [
      since the slow side allows for a stall that no round had. Fourth: the CPU time that other \
      processes or the hypervisor took from both runs, except for a figure that leaves it out. \
      Where that is more than a third and no difference shows, the result is not compared. Fifth: \
-     what the levels of two virtual machines may differ by, 14 % (CPU), 22 % (memory) or 28 % \
-     (disk, network). --margin sets another margin. A margin of a third reaches from a ratio of 0.667 to one of 1.50.",
+     the largest difference that two runs of one virtual machine are known to have, 14 % \
+     (CPU), 42 % (complete solves, memory, disk) or 68 % (network); a quarter of that without a \
+     hypervisor. --margin sets another margin. A margin of a third reaches from a ratio of 0.667 to one of 1.50.",
     "Few trials. Too few trials give no interval. With 3 or more on each side, all trials of B \
      must be beyond all trials of A, and beyond the margin. With fewer, no difference is shown. \
      The smallest detectable slowdown is that of the median result, for each of the figures.",

@@ -18,15 +18,9 @@ pub fn margin(share: f64) -> Option<String> {
     Some(format!("{} %", percent(share)?))
 }
 
-/// Returns `cpu.flops avx2, 2 threads`.
-pub fn point(p: &ComparedPoint) -> String {
-    let (workload, name) = (clean(&p.workload), clean(&p.name));
-    joined([workload, name], " ")
-}
-
-/// Returns the title of the row that the result fills, or its own name.
+/// Returns `FP peak, 2 CPUs, avx2`.
 pub fn title(p: &ComparedPoint) -> String {
-    p.row.as_ref().map_or_else(|| point(p), |row| clean(&row.title))
+    clean(&p.title)
 }
 
 /// Gathers the results to show, of one result of A in all comparisons: the main ones, or all where no
@@ -36,8 +30,8 @@ pub fn main_rows(
     all: &[Comparison],
     is_shown: impl Fn(&ComparedPoint) -> bool,
 ) -> Vec<Vec<&ComparedPoint>> {
-    let declared = all.iter().flat_map(|c| &c.points).any(|p| p.row.is_some());
-    let is_shown = &|p: &ComparedPoint| is_shown(p) && (p.row.is_some() || !declared);
+    let declared = all.iter().flat_map(|c| &c.points).any(|p| p.is_main());
+    let is_shown = &|p: &ComparedPoint| is_shown(p) && (p.is_main() || !declared);
     let shown = all.iter().flat_map(|c| {
         // A comparison may have the result twice: with as many threads, and on all CPUs of each.
         let twice = move |p: &ComparedPoint| {
@@ -45,17 +39,17 @@ pub fn main_rows(
             p.all_cpus.is_some() && c.points.iter().any(|q| is_shown(q) && is_other(q))
         };
         let here = c.points.iter().filter(|p| is_shown(p));
-        here.map(move |p| ((&p.workload, &p.params, p.row.is_some(), twice(p)), p))
+        here.map(move |p| ((&p.workload, &p.params, p.is_main(), twice(p)), p))
     });
     let mut rows: Vec<_> = grouped(shown).into_iter().map(|(_, same)| same).collect();
     rows.iter_mut().for_each(|same| same.sort_by_key(|p| p.all_cpus.is_none()));
-    rows.sort_by_key(|same| same[0].row.as_ref().map(|row| row.place));
+    rows.sort_by_key(|same| same[0].main_row);
     rows
 }
 
 /// Returns true for one result of A.
 fn is_same_result(p: &ComparedPoint, q: &ComparedPoint) -> bool {
-    p.workload == q.workload && p.params == q.params && p.row.is_some() == q.row.is_some()
+    p.workload == q.workload && p.params == q.params && p.is_main() == q.is_main()
 }
 
 /// Returns the same result of A in a comparison with another run, of all CPUs if that is.

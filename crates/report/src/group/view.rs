@@ -1,14 +1,14 @@
 //! The document of several runs.
 
 use proofmark_model::{
-    GroupedResult, GroupedRun, NextLevel, OverRuns, RunGroup, RunLevel, RunState, Unit, Verdict,
-    and_list, format_factor, format_percent, format_quantity, format_seconds,
+    GroupedResult, GroupedRun, LevelShift, OverRuns, RunGroup, RunLevel, RunState, Unit, Verdict,
+    and_list, format_percent, format_quantity, format_seconds,
 };
 
 use crate::view::{
     Audience, Blocks, Chart, Columns, Dates, Document, Drawing, Drawings, Entry, Item, Mark, Scale,
-    Section, Series, Spot, Table, Timeline, clean, counted, joined, mark_at, minute, percent,
-    verdict_mark,
+    Section, Series, Spot, Table, Timeline, agree, clean, counted, joined, level_change, mark_at,
+    minute, percent, verdict_mark,
 };
 
 /// Makes the document: the main results over all runs, what changed, and the runs. With `all`, every
@@ -31,11 +31,12 @@ pub fn document(group: &RunGroup, all: bool) -> Document {
 /// The results of the first screen in its order; every result, or those of a group without main ones,
 /// in the order of the plan.
 fn shown(group: &RunGroup, all: bool) -> Vec<&GroupedResult> {
-    let mut main: Vec<&GroupedResult> = group.results.iter().filter(|r| r.row.is_some()).collect();
+    let mut main: Vec<&GroupedResult> =
+        group.results.iter().filter(|r| r.main_row.is_some()).collect();
     if all || main.is_empty() {
         return group.results.iter().collect();
     }
-    main.sort_by_key(|r| r.row.as_ref().map(|row| row.place));
+    main.sort_by_key(|r| r.main_row);
     main
 }
 
@@ -60,7 +61,7 @@ fn summary(group: &RunGroup, results: &[&GroupedResult]) -> String {
         })
         .collect();
     let more = both.iter().filter(|(within, between)| between > within).count();
-    let two = results.iter().filter(|r| matches!(r.over_runs, Some(OverRuns::Two { .. }))).count();
+    let has_two = |r: &&&GroupedResult| matches!(r.over_runs, Some(OverRuns::Two { .. }));
     let vary = match both.len() {
         0 => String::new(),
         n => format!(
@@ -68,18 +69,20 @@ fn summary(group: &RunGroup, results: &[&GroupedResult]) -> String {
             counted(n as u64, "result")
         ),
     };
-    let states = match two {
+    let states = match results.iter().filter(has_two).count() as u64 {
         0 => String::new(),
         n => format!(
-            "{} in two states: no single value describes both.",
-            counted(n as u64, "result")
+            "{} {} two states: no single value describes both.",
+            counted(n, "result"),
+            agree(n, ["has", "have"])
         ),
     };
-    let levels = match results.iter().filter(|r| !r.levels.is_empty()).count() {
+    let changed = results.iter().filter(|r| !r.level_changes.is_empty());
+    let levels = match changed.count() as u64 {
         0 => String::new(),
         n => format!(
-            "{} on more than one level, one after the other: the median is of all runs.",
-            counted(n as u64, "result")
+            "The level of {} changed during the runs (see Changes of level).",
+            counted(n, "result")
         ),
     };
     let short = short_time(group);
@@ -105,10 +108,7 @@ fn short_time(group: &RunGroup) -> String {
 }
 
 fn name(r: &GroupedResult) -> String {
-    match &r.row {
-        Some(row) => clean(&row.title),
-        None => joined([clean(&r.workload), clean(&r.name)], " "),
-    }
+    clean(&r.title)
 }
 
 fn scale(r: &GroupedResult) -> Scale {
@@ -211,28 +211,18 @@ fn states(group: &RunGroup, results: &[&GroupedResult]) -> Vec<Item> {
     results.iter().filter_map(|r| of(&r)).collect()
 }
 
-/// For each result whose level changed, from which run on.
+/// The changes of level of each result.
 fn levels(group: &RunGroup, results: &[&GroupedResult]) -> Vec<Item> {
-    let item = |r: &&&GroupedResult| {
-        let scale = scale(r);
-        let text = |level: &NextLevel| {
-            let run = group.runs.get(level.run)?;
-            let [before, since] = level.medians;
-            let [count, rest] = level.runs;
-            Some(format!(
-                "from {} on (started {} UTC): median {} in {}, {} in the {count} before (ratio {})",
-                run_name(run),
-                minute(run.started),
-                scale.with_label(since)?,
-                counted(rest, "run"),
-                scale.with_label(before)?,
-                format_factor(since / before),
-            ))
+    let item = |r: &GroupedResult| {
+        let text = |change: &LevelShift| {
+            let run = group.runs.get(change.run)?;
+            let medians = level_change(&scale(r), change.medians, change.runs);
+            Some(format!("from {} on ({}): {medians}", run_name(run), minute(run.started)))
         };
-        let texts: Vec<_> = r.levels.iter().filter_map(text).map(Into::into).collect();
+        let texts: Vec<_> = r.level_changes.iter().filter_map(text).map(Into::into).collect();
         (!texts.is_empty()).then(|| Item { term: name(r), texts })
     };
-    results.iter().filter_map(|r| item(&r)).collect()
+    results.iter().filter_map(|r| item(r)).collect()
 }
 
 fn changes(group: &RunGroup) -> Vec<Item> {

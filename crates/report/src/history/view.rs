@@ -1,14 +1,14 @@
 //! The documents of a history: a list of runs, and a section with a chart and a table for each
 //! line.
 
-use proofmark_model::{LevelChange, PastRun, format_factor};
+use proofmark_model::{LevelChange, PastRun};
 
 use super::line::{Line, Moment};
 use super::table;
 use crate::view::{
     Audience, Blocks, Chart, Dates, Document, Drawing, Drawings, Fact, Item, Mark, Section, Series,
-    Spot, Style, Text, Timeline, both_on_axis, clean, counted, enclosed, joined, mark_at, minute,
-    verdict_mark,
+    Spot, Style, Text, Timeline, both_on_axis, clean, counted, enclosed, joined, level_change,
+    mark_at, minute, verdict_mark,
 };
 
 pub fn runs(runs: &[PastRun]) -> Document {
@@ -43,19 +43,11 @@ const NAMED: usize = 6;
 
 /// Returns the changes of a line's level, each with the run in which it began.
 fn changes(line: &Line) -> Vec<Item> {
-    let number = |value: f64| line.scale.with_label(value).unwrap_or_else(|| "-".to_owned());
     let item = |change: &&LevelChange| {
-        let ([a, b], [before, after]) = (change.medians, change.runs);
         let [last, first] = change.between;
-        let factor = format_factor(b / a);
-        let (before, after) = (counted(before, "run"), counted(after, "run"));
-        let level = format!(
-            "Change of level at run {first} ({}): median {} in the {before} before, {} in the {after} of \
-             the new level (ratio {factor})",
-            minute(change.started),
-            number(a),
-            number(b),
-        );
+        let medians = level_change(&line.scale, change.medians, change.runs);
+        let level =
+            format!("Change of level at run {first} ({}): {medians}", minute(change.started));
         let more = change.differences.len().saturating_sub(NAMED);
         let named = change.differences.iter().take(NAMED);
         let named = named

@@ -87,7 +87,7 @@ use main_results::spread;
 pub use main_results::{ScreenPart, ScreenRow, result_tables};
 pub(crate) use noise::{Band, Lane, Lanes, NoiseChart};
 pub use num::Scale;
-pub(crate) use num::{ends, percent, percentage, plain};
+pub(crate) use num::{ends, level_change, percent, percentage, plain};
 pub(crate) use pictures::{Column as PictureColumn, Picture};
 pub(crate) use report::findings_section;
 pub(crate) use short::Short;

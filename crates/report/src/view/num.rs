@@ -1,6 +1,6 @@
 //! Numbers as text: one scale per table, four significant digits, no NaN.
 
-use proofmark_model::{Params, Quantity, Subsystem, Unit, percent_digits};
+use proofmark_model::{Params, Quantity, Subsystem, Unit, counted, format_factor, percent_digits};
 
 /// One scale for a table or an axis.
 #[derive(Debug, Clone, PartialEq)]
@@ -172,6 +172,19 @@ pub fn plain(value: f64) -> String {
         format!("{value:.4e}")
     };
     unsigned_zero(text)
+}
+
+/// Returns `median 100.0 GFLOP/s in 14 runs before, 80.00 GFLOP/s in 10 runs after (ratio 0.800)`.
+pub fn level_change(scale: &Scale, [before, after]: [f64; 2], runs: [u64; 2]) -> String {
+    let number = |value: f64| scale.with_label(value).unwrap_or_else(|| "-".to_owned());
+    format!(
+        "median {} in {} before, {} in {} after (ratio {})",
+        number(before),
+        counted(runs[0], "run"),
+        number(after),
+        counted(runs[1], "run"),
+        format_factor(after / before),
+    )
 }
 
 #[cfg(test)]

@@ -9,9 +9,9 @@ pub use untrusted::strange;
 
 use proofmark_model::testing::{self, summary};
 use proofmark_model::{
-    Better, COMPARISON_SCHEMA, Comparability, ComparedFigure, ComparedPoint, ComparedRow,
-    ComparedSubsystem, Comparison, Difference, FigureKind, Number, Params, PerPrice, Price, Ratio,
-    Side, Subsystem, Timestamp, Unit, Verdict, key,
+    Better, COMPARISON_SCHEMA, Comparability, ComparedFigure, ComparedPoint, ComparedSubsystem,
+    Comparison, Difference, FigureKind, Number, Params, PerPrice, Price, Ratio, Side, Subsystem,
+    Timestamp, Unit, Verdict, key,
 };
 use proofmark_report::Options;
 use proofmark_report::check::Check;
@@ -54,7 +54,8 @@ fn point(threads: u64, ratio: f64, outcome: Comparability, reason: &str) -> Comp
     ComparedPoint {
         workload: "cpu.flops".into(),
         name: format!("avx2+fma, f64, {threads} threads"),
-        row: None,
+        title: format!("FP peak, {threads} threads, avx2+fma"),
+        main_row: None,
         random: false,
         subsystem: Subsystem::Cpu,
         params: Params::default().with(key::THREADS, threads),
@@ -89,6 +90,7 @@ fn comparison() -> Comparison {
     let mut time = point(8, 0.5, Faster, "no finding and no fact about the machines tells why");
     (time.workload, time.unit, time.better) =
         ("memory.latency".into(), Unit::Second, Better::Lower);
+    time.title = "Memory latency".into();
     (time.a, time.b) = (number(1e-7, Verdict::Valid), number(5e-8, Verdict::Valid));
     time.subsystem = Subsystem::Memory;
     let why = "the figures give 1.20, but all pairs of rounds 0.849 (0.84 to 0.86)";

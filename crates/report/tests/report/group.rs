@@ -2,7 +2,7 @@
 
 use proofmark_model::{
     Better, Difference, FigureKind, GROUP_SCHEMA, GroupChange, GroupedResult, GroupedRun,
-    NextLevel, OverRuns, Params, RunGroup, RunLevel, RunState, RunValue, Subsystem, Timestamp,
+    LevelShift, OverRuns, Params, RunGroup, RunLevel, RunState, RunValue, Subsystem, Timestamp,
     Unit, Verdict, VerdictCounts,
 };
 use proofmark_report::Options;
@@ -16,7 +16,8 @@ fn result(name: &str, values: [f64; RUNS], over_runs: OverRuns) -> GroupedResult
     GroupedResult {
         workload: "cpu.flops".into(),
         name: name.into(),
-        row: None,
+        title: format!("FP peak, {name}"),
+        main_row: None,
         subsystem: Subsystem::Cpu,
         params: Params::default(),
         unit: Unit::FlopPerSecond,
@@ -26,7 +27,7 @@ fn result(name: &str, values: [f64; RUNS], over_runs: OverRuns) -> GroupedResult
         values: values.map(value).into(),
         within: Some(0.004),
         over_runs: Some(over_runs),
-        levels: Vec::new(),
+        level_changes: Vec::new(),
     }
 }
 
@@ -111,13 +112,13 @@ fn a_group_of_one_or_no_run_is_reported_too() {
 fn a_change_of_level_is_named_with_its_run() {
     let mut group = group();
     assert!(!written("terminal", &group).contains("Changes of level"));
-    let level = NextLevel { run: 4, medians: [100e9, 72e9], runs: [4, 3] };
-    group.results[0].levels = vec![level];
+    let level = LevelShift { run: 4, medians: [100e9, 72e9], runs: [4, 3] };
+    group.results[0].level_changes = vec![level];
     let text = written("terminal", &group).split_whitespace().collect::<Vec<_>>().join(" ");
-    let words = "from run-05 on (started 2025-10-09 10:13 UTC): median 72.00 GFLOP/s in 3 runs, 100.0 \
-                 GFLOP/s in the 4 before (ratio 0.720)";
+    let words = "from run-05 on (2025-10-09 10:13): median 100.0 GFLOP/s in 4 runs before, 72.00 GFLOP/s \
+                 in 3 runs after (ratio 0.720)";
     assert!(text.contains("Changes of level") && text.contains(words), "{text}");
-    assert!(text.contains("1 result on more than one level"), "{text}");
+    assert!(text.contains("The level of 1 result changed during the runs"), "{text}");
 }
 
 #[test]

@@ -366,8 +366,8 @@ fn changes_of_level_are_named_with_what_differs() {
     let all = OverTime { workload: "cpu.flops", spec: None, points: &points, changes: &changes };
     let text = (form("terminal").over_time)(&all, &WIDE).unwrap();
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let level = "median 100.0 GFLOP/s in the 12 runs before, 50.00 GFLOP/s in the 9 runs of the new level \
-                 (ratio 0.500)";
+    let level =
+        "median 100.0 GFLOP/s in 12 runs before, 50.00 GFLOP/s in 9 runs after (ratio 0.500)";
     assert_eq!(text.matches(level).count(), 3, "{text}");
     for says in [
         "Differences from run -8: kernel 6.1 before, 6.2 after.",

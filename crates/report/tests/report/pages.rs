@@ -19,7 +19,7 @@ fn hostile() -> String {
 fn side_by_side() -> String {
     let mut c = strange(&hostile());
     c.points.iter_mut().for_each(|p| p.workload = "memory.copy".into());
-    c.points[0].row = Some(proofmark_model::ComparedRow { place: 0, title: "Memory copy".into() });
+    (c.points[0].main_row, c.points[0].title) = (Some(0), "Memory copy".into());
     comparison::html(std::slice::from_ref(&c)).unwrap()
 }
 

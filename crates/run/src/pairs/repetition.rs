@@ -27,15 +27,17 @@ pub(super) struct Repetition {
     pub(super) stage: Stage,
     /// True if the plan has no time for all of its pairs.
     pub(super) is_further: bool,
+    /// True if the plan has time for none of them.
+    pub(super) left_out: bool,
 }
 
 /// How far one tool's pairs are.
 pub(super) enum Stage {
-    /// It takes pairs, or has just taken all.
+    /// It takes pairs, or has just taken the last.
     Open,
-    /// It runs no more, for a reason that is still to be announced.
+    /// It ended, which is not announced yet.
     Ended(End),
-    /// That it runs no more was announced, with the reason unless it has taken all pairs.
+    /// Its end was announced; without a reason it has taken all pairs.
     Announced(Option<End>),
 }
 
@@ -93,6 +95,7 @@ impl Repetition {
             command: None,
             stage: Stage::Open,
             is_further: false,
+            left_out: false,
         }
     }
 
@@ -115,9 +118,13 @@ impl Repetition {
         matches!(self.stage, Stage::Open)
     }
 
-    /// True if it has no reason to run no more, or may run in the time that remains.
+    /// True if it has not ended, or only for lack of time.
     pub(super) fn may_run(&self) -> bool {
         self.end().is_none_or(End::waits)
+    }
+
+    pub(super) fn has_failed(&self) -> bool {
+        matches!(self.end(), Some(End::Failed(_)))
     }
 
     /// Why it runs no more; `None`: it may run, or has taken all pairs.

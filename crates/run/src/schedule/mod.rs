@@ -14,6 +14,7 @@ mod series;
 #[cfg(test)]
 mod tests;
 mod turns;
+mod warm_up;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -26,13 +27,12 @@ use crate::event::{Event, Observer, Step};
 use crate::pairs::Pairs;
 use crate::record::RunFile;
 use crate::set_up;
-use crate::steady::is_steady;
 use crate::tool::ToolRunner;
 pub use groups::Grouping;
 use limit::Limit;
 pub use limit::{Deadline, TOLERANCE};
-use turns::WARM_S;
-pub use turns::{fewest_trials, least_trials, turn_s, warm_trials, warm_up_s};
+pub use turns::{fewest_trials, least_trials, turn_s};
+pub use warm_up::{warm_trials, warm_up_s};
 
 /// The means of a run: all that a test replaces.
 #[derive(Clone, Copy)]
@@ -88,7 +88,7 @@ struct State<'a, 'o, 'p> {
 pub struct Measured {
     /// The result of each configuration.
     pub results: Vec<RawMeasurement>,
-    /// The tools that the time limit left out to the end, each with its number of configurations.
+    /// The tools for which no time was left, each with its number of configurations.
     pub tools_left_out: BTreeMap<String, u64>,
 }
 
@@ -147,7 +147,7 @@ pub fn run(
     }
     state.take_further_pairs();
     means.stop.set_time_left(None);
-    let tools_left_out = state.pairs.left_out();
+    let tools_left_out = state.pairs.left_out_to_the_end();
     Measured { results: state.measurements, tools_left_out }
 }
 
@@ -280,22 +280,6 @@ impl State<'_, '_, '_> {
         self.means.stop.stopped_by().map(|by| Ending::Interrupted { by })
     }
 
-    fn warm(&mut self, place: usize, session: &mut dyn Session) -> Result<(), Ending> {
-        if self.has_slices(place) {
-            return Ok(());
-        }
-        let target = self.policy().target_for(self.measurements[place].subsystem);
-        self.limit_waiting(place);
-        let mut begun = self.means.clock.now();
-        warm_up(session, target, |values| {
-            self.measurements[place].warmup = values.to_vec();
-            self.notify(Event::Warm, place);
-            let now = self.means.clock.now();
-            self.note_warm_up(place, now - std::mem::replace(&mut begun, now));
-            self.has_time_for(place)
-        })
-    }
-
     /// Takes one trial of a configuration; returns its ending if that was the last.
     fn turn(&mut self, point: &mut Active, deadline: Option<f64>) -> Option<Ending> {
         if let Some(ending) = self.stopped() {
@@ -401,22 +385,6 @@ impl State<'_, '_, '_> {
     fn policy(&self) -> &Policy {
         &self.plan.policy
     }
-}
-
-/// Takes warm-up trials until they are steady; `seen` gets the values so far and may end it.
-fn warm_up(
-    session: &mut dyn Session,
-    target: f64,
-    mut seen: impl FnMut(&[f64]) -> Result<(), Ending>,
-) -> Result<(), Ending> {
-    let (mut values, mut warm_s) = (Vec::new(), 0.0);
-    while warm_s < WARM_S && !is_steady(&values, target) {
-        let trial = session.take(Request::Warm)?.trial;
-        warm_s += trial.seconds;
-        values.push(trial.value);
-        seen(&values)?;
-    }
-    Ok(())
 }
 
 /// True if the trials have used the time of one configuration.

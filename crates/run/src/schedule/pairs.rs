@@ -7,7 +7,8 @@
 use proofmark_engine::Request;
 use proofmark_model::{Ending, First, Trial};
 
-use super::{State, warm_up};
+use super::State;
+use super::warm_up::warm_up;
 use crate::registry::reads_file;
 use crate::tool::ToolSession;
 

@@ -3,8 +3,6 @@
 use proofmark_engine::{SLICED_AHEAD_S, Workload};
 use proofmark_model::{Cut, LOOKS, Params, Policy};
 
-use crate::steady::AGREEING;
-
 /// Trials that every configuration gets, whatever the budget: as many as an interval needs, or 3.
 pub const fn fewest_trials(for_interval: bool) -> u32 {
     if for_interval { LOOKS[0] as u32 } else { 3 }
@@ -27,16 +25,8 @@ pub fn least_trials(workload: &dyn Workload, policy: &Policy) -> u32 {
     }
 }
 
-/// Timed seconds after which a configuration is warm: a longer trial becomes steady within itself.
-pub(super) const WARM_S: f64 = 2.0;
-
 /// Seconds between two trials.
 const BETWEEN_S: f64 = 0.006;
-
-/// Number of warm-up trials of so many seconds each.
-pub fn warm_trials(seconds: f64) -> f64 {
-    (WARM_S / seconds).ceil().clamp(1.0, AGREEING as f64)
-}
 
 /// Estimated seconds from the start of a trial, its untimed part included, to the next one.
 pub fn turn_s(workload: &dyn Workload, params: &Params, policy: &Policy) -> f64 {
@@ -57,10 +47,4 @@ pub fn turn_s(workload: &dyn Workload, params: &Params, policy: &Policy) -> f64 
         _ => trial_s,
     };
     trial_s + ahead_s + lead_in_s + BETWEEN_S
-}
-
-/// Estimated seconds of the warm-up trials; none where each trial has its own warm-up.
-pub fn warm_up_s(workload: &dyn Workload, turn_s: f64) -> f64 {
-    let has_slices = workload.spec().work.cut().has_slices();
-    if has_slices { 0.0 } else { turn_s * warm_trials(turn_s) }
 }

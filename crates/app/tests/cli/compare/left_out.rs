@@ -23,13 +23,13 @@ fn what_the_time_limit_left_out_is_not_measured_and_not_gone() {
     let folder =
         with(&[("a", two, as_it_is), ("short", two, planned_out), ("late", two, out_of_time)]);
     let printed = one_line(&checks(&folder, ["short.json", "a.json"], 0));
-    let line = "not measured cpu.flops 2 CPUs: left out in B for its time limit of 45 s";
+    let line = "not measured FP peak, 2 CPUs: left out in B for its time limit of 45 s";
     assert!(printed.contains(line) && printed.contains("1 not measured"), "{printed}");
     assert!(!printed.contains("✗ gone"), "{printed}");
     // A result that became slow may be the one for which no time was left.
     let printed = one_line(&checks(&folder, ["late.json", "a.json"], 5));
     let line =
-        "? not measured cpu.flops 2 CPUs: left out in B for its time limit of 45 s, which left no";
+        "? not measured FP peak, 2 CPUs: left out in B for its time limit of 45 s, which left no";
     assert!(printed.contains(line) && printed.contains("run --budget"), "{printed}");
     let json = ["check", "late.json", "--against", "a.json", "--format", "json"];
     let json: serde_json::Value = serde_json::from_str(&folder.run(&json).with(5).stdout).unwrap();
@@ -49,9 +49,6 @@ fn what_the_time_limit_left_out_is_not_measured_and_not_gone() {
         assert!(short.contains(line) && !short.contains("Gone"), "{short}");
         let all = compare(&["--all"]);
         assert!(all.contains("Not measured"), "{all}");
-        assert!(
-            all.contains("cpu.flops 2 CPUs: left out in B for its time limit of 45 s"),
-            "{all}"
-        );
+        assert!(all.contains("FP peak, 2 CPUs: left out in B for its time limit of 45 s"), "{all}");
     }
 }

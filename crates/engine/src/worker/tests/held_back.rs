@@ -65,18 +65,20 @@ fn a_short_trial_is_taken_again_longer() {
     assert_eq!(trial(&talk(fixed, 1, &[Request::Trial]).remove(0)).work, 6.0);
 }
 
-/// Others took seven eighths of the device until the first trial began, or came then.
+/// A disk of which others took a part during the warm-up, or that paused once in the first trial.
 #[test]
-fn trials_have_their_length_again_after_a_warm_up_at_another_rate() {
-    for [warm_s, then_s] in [[8e-5, 1e-5], [1e-5, 8e-5]] {
+fn trials_have_their_length_and_the_same_work_though_the_warm_up_was_slow() {
+    let works = |each_s: [f64; 2], pause_at: usize| {
         let begun = AtomicUsize::new(0);
         let disk = Fake::new(Amount::Calibrated, move |_, call| {
             match call {
                 Call::Begin => _ = begun.fetch_add(1, Ordering::SeqCst),
                 Call::Run(iterations) => {
-                    let is_warm = begun.load(Ordering::SeqCst) <= 4;
-                    let each_s = if is_warm { warm_s } else { then_s };
-                    std::thread::sleep(Duration::from_secs_f64(iterations as f64 * each_s));
+                    let begun = begun.load(Ordering::SeqCst);
+                    let each_s = each_s[usize::from(begun > 4)];
+                    let pause_s = if begun == pause_at { 0.2 } else { 0.0 };
+                    let seconds = iterations as f64 * each_s + pause_s;
+                    std::thread::sleep(Duration::from_secs_f64(seconds));
                 }
                 _ => {}
             }
@@ -89,11 +91,18 @@ fn trials_have_their_length_again_after_a_warm_up_at_another_rate() {
         let orders = requests.into_iter().map(|request| Order::Take(0, request));
         let orders: Vec<Order> = [Order::Begin(0, job)].into_iter().chain(orders).collect();
         let replies = converse(&|_| Some(disk), &orders);
-        let [.., first, _, _, last] = &replies[..] else { panic!("{replies:?}") };
-        let times = |reply| trial(reply).seconds / 0.05;
-        assert!(!(0.5..2.0).contains(&times(first)), "kept as it is: {}", times(first));
-        assert!((0.8..2.0).contains(&times(last)), "{}", times(last));
+        replies[5..].iter().map(|reply| trial(reply).work).collect::<Vec<f64>>()
+    };
+    // 0.05 s at 1e-5 s are 5,000 iterations of two units; sleeps are somewhat longer.
+    let is_planned = |work: f64| (4_000.0..14_000.0).contains(&work);
+    for (each_s, pause_at) in [([8e-5, 1e-5], 0), ([1e-5, 1e-5], 5), ([1e-5, 1e-5], 4)] {
+        let all = works(each_s, pause_at);
+        assert!(all.iter().all(|work| *work == all[0]), "{each_s:?} {pause_at}: {all:?}");
+        assert!(is_planned(all[0]), "{each_s:?} {pause_at}: {all:?}");
     }
+    // Slower trials are longer, and as large as they were.
+    let slower = works([1e-5, 8e-5], 0);
+    assert!(slower.iter().all(|work| *work == slower[0]) && is_planned(slower[0]), "{slower:?}");
 }
 
 /// A rate of two units a microsecond, however long slices were thought to be.

@@ -12,7 +12,7 @@ fn on(cpus: u32, mut all: Vec<Measurement>) -> Run {
         let per_thread = m.params.threads() as f64 / used(m);
         *m = scaled(m.clone(), per_thread);
     }
-    let mut run = run(all);
+    let mut run = alone(run(all));
     run.host.limits.usable_cpus = (0..cpus).collect();
     run
 }
@@ -186,9 +186,9 @@ fn rows_of_the_first_screen_are_those_of_all_cpus() {
     };
     let titles = |a: u64, b: u64| -> Vec<String> {
         let c = compared(&rows_of(a), &rows_of(b));
-        let mut rows: Vec<_> = c.points.iter().filter_map(|p| p.row.as_ref()).collect();
-        rows.sort_by_key(|row| row.place);
-        rows.iter().map(|row| row.title.clone()).filter(|t| !t.contains("read")).collect()
+        let mut rows: Vec<_> = c.points.iter().filter(|p| p.is_main()).collect();
+        rows.sort_by_key(|p| p.main_row);
+        rows.iter().map(|p| p.title.clone()).filter(|t| !t.contains("read")).collect()
     };
     let [both, all] = ["FP peak, 1 CPU", "FP peak, all CPUs"];
     for [a, b] in [[2, 1], [1, 2], [2, 4]] {

@@ -122,7 +122,7 @@ fn rounds_too_short_to_show_a_quota_are_compared_by_the_derived_figure() {
 
 #[test]
 fn a_slower_machine_is_named_as_that() {
-    let c = compared(&quiet(), &judged_run(0.7, 0.99, |_| ()));
+    let c = compared(&alone(quiet()), &alone(judged_run(0.7, 0.99, |_| ())));
     for p in &c.points {
         assert_eq!((p.outcome(), delivered(p).outcome), (Slower, Slower), "{p:?}");
         let kind = p.figure.unwrap().as_str();
@@ -150,7 +150,8 @@ fn a_slower_machine_is_named_as_that() {
 
 #[test]
 fn taken_time_on_one_side_changes_delivered_alone() {
-    let (calm, c) = (compared(&quiet(), &quiet()), compared(&quiet(), &with_taken_time(0.4)));
+    let [a, taken] = [quiet(), with_taken_time(0.4)].map(alone);
+    let (calm, c) = (compared(&a, &a), compared(&a, &taken));
     for (p, still) in c.points.iter().zip(&calm.points) {
         assert_eq!((p.outcome(), delivered(p).outcome), (NoDifferenceShown, Slower), "{p:?}");
         assert_eq!(margin(p), margin(still), "it is no noise of the machine: {p:?}");

@@ -114,7 +114,7 @@ fn the_best_of_each_takes_no_row_from_a_pair_of_one_set() {
     let narrow = with_rows(&NARROW, &[("avx2", 1.0)]);
     let rows = |a: &Run, b: &Run| -> Vec<bool> {
         let c = compared(a, b);
-        let flops = c.points.iter().filter(|p| p.workload == "cpu.flops" && p.row.is_some());
+        let flops = c.points.iter().filter(|p| p.workload == "cpu.flops" && p.is_main());
         flops.map(|p| p.best_of_each.is_some()).collect()
     };
     assert_eq!(rows(&narrow, &wide), [false]);

@@ -46,6 +46,7 @@ fn half_of_the_points_that_lost_a_part_are_not_taken_for_noise() {
         ("a thread count", run(sweeps()), two_threads, 0.7, None),
         ("other halves, of as many threads", run(sweeps()), |i, _| i % 4 < 2, 0.7, None),
     ] {
+        let all = alone(all);
         let b = with(all.clone(), |i, m| match (lost(i, &m), check) {
             (true, Some(check)) => suspect(scaled(m, factor), check, 0.5),
             (true, None) => scaled(m, factor),
@@ -90,8 +91,8 @@ fn noise_between_runs_is_no_difference() {
     let c = compared(&run(points()), &b);
     assert!(outcomes(&c).iter().all(|o| *o == NoDifferenceShown), "{c:?}");
     // Less of the same noise, and a common fall of 30 %: the spread is about the fall.
-    let b = with(run(points()), |i, m| scaled(m, 0.7 * (1.0 + 0.4 * noise[i])));
-    let c = compared(&run(points()), &b);
+    let fallen = with(alone(run(points())), |i, m| scaled(m, 0.7 * (1.0 + 0.4 * noise[i])));
+    let c = compared(&alone(run(points())), &fallen);
     assert!(outcomes(&c).iter().all(|o| *o == Slower), "{c:?}");
 }
 
@@ -122,8 +123,8 @@ fn a_stall_that_no_round_had_does_not_widen_the_margin() {
 }
 
 #[test]
-fn the_level_of_a_virtual_machine_may_move_by_more() {
-    // 1.96 times the deviation of two levels: 14 % of the CPU, 22 % of memory.
+fn two_runs_of_a_virtual_machine_may_differ_by_more() {
+    // 14 % of the CPU, 42 % of memory; a quarter of that without a hypervisor, and at least 4 %.
     let slower = |factor: f64| {
         let of = |factor| vec![at(factor), scaled(stream("triad", 1), factor)];
         let outcomes_of = |machine: fn(Run) -> Run| {
@@ -131,9 +132,16 @@ fn the_level_of_a_virtual_machine_may_move_by_more() {
         };
         [outcomes_of(|run| run), outcomes_of(alone)]
     };
-    assert_eq!(slower(0.9), [[NoDifferenceShown; 2], [Slower, Slower]]);
+    assert_eq!(slower(0.9), [[NoDifferenceShown; 2], [Slower, NoDifferenceShown]]);
     assert_eq!(slower(0.82), [[Slower, NoDifferenceShown], [Slower; 2]]);
-    assert_eq!(slower(0.7), [[Slower; 2]; 2]);
+    assert_eq!(slower(0.6), [[Slower, NoDifferenceShown], [Slower; 2]]);
+    assert_eq!(slower(0.55), [[Slower; 2]; 2]);
+    // A complete solve by several threads waits for the slowest.
+    let solve = |factor: f64| {
+        let [a, b] = [1.0, factor].map(|f| run(vec![scaled(linpack(500, 2), f)]));
+        compared(&a, &b).points[0].outcome()
+    };
+    assert_eq!([0.6, 0.55].map(solve), [NoDifferenceShown, Slower]);
 }
 
 #[test]

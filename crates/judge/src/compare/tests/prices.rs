@@ -134,7 +134,7 @@ fn an_open_price_ratio_is_perhaps_slower_in_the_words_of_the_figures() {
     let perhaps = |a: Measurement, b: Measurement, word: &str| {
         let c = with_prices(&run(vec![a, iops(1)]), &run(vec![b, scaled(iops(1), 0.5)]), [0.1; 2]);
         let text = format!(
-            "B delivers 0.50 of A's CPU (1 of 2 results: cpu.iops 1 CPU; perhaps {word} in 1); per \
+            "B delivers 0.50 of A's CPU (1 of 2 results: Integer peak, 1 CPU; perhaps {word} in 1); per \
              unit of money, of the same results, B delivers 0.50 of A's CPU."
         );
         assert_eq!(c.sentence, text);
@@ -162,7 +162,7 @@ fn both_halves_of_the_sentence_are_about_the_same_results() {
     let (a, b) = ([1, 32].map(rand_read), [scaled(rand_read(1), 0.45), rand_read(32)]);
     let (a, b) = (run(a.to_vec()), run(b.to_vec()));
     let says = |prices| with_prices(&a, &b, prices).sentence;
-    let first = "B delivers 0.45 of A's disk (1 of 2 results: disk.rand_read 4 KiB, depth 1; no \
+    let first = "B delivers 0.45 of A's disk (1 of 2 results: Random read, 4 KiB, depth 1; no \
                  difference shown in 1); per unit of money, of the same results, ";
     // The other result is faster for its price, and is not the one that the first half is about.
     assert_eq!(says([0.2, 0.09]), format!("{first}B shows no difference in disk."));

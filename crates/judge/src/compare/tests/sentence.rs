@@ -6,7 +6,7 @@ use super::*;
 
 /// The sentence about results of A and of B.
 fn sentence(a: Vec<Measurement>, b: Vec<Measurement>) -> String {
-    compared(&run(a), &run(b)).sentence
+    compared(&alone(run(a)), &alone(run(b))).sentence
 }
 
 /// CPU, memory, disk and network results at `factors` times their usual speeds.
@@ -30,16 +30,16 @@ fn the_sentence_has_a_range_for_each_subsystem() {
     // A result that does not differ has no place in the range.
     let text = sentence(a(), machine([3.0, 1.0, 1.0, 1.0, 1.0]));
     let says =
-        "B delivers 3.0 of A's CPU (1 of 2 results: cpu.flops 1 CPU; no difference shown in 1); ";
+        "B delivers 3.0 of A's CPU (1 of 2 results: FP peak, 1 CPU; no difference shown in 1); ";
     assert!(text.starts_with(says), "{text}");
     // A time has the figure of its row: half the latency is no rate of 2.
     let time = |s: f64| vec![latency(1 << 20, s)];
     assert_eq!(sentence(time(5e-9), time(2.5e-9)), "B takes 0.50 of A's time in memory.");
     let with_time = |factor: f64, s: f64| [machine([factor; 5]), time(s)].concat();
     let text = sentence(with_time(1.0, 5e-9), with_time(0.5, 15e-9));
-    let parts = "B delivers 0.50 of A's CPU, 0.50 of A's memory (1 of 2 results: memory.triad 1 CPU), \
+    let parts = "B delivers 0.50 of A's CPU, 0.50 of A's memory (1 of 2 results: Memory triad, 1 CPU), \
                  0.50 of A's disk and 0.50 of A's network, and takes 3.0 of A's time in memory (1 of 2 \
-                 results: memory.latency local, 1 MiB).";
+                 results: Memory latency, local, 1 MiB).";
     assert_eq!(text, parts);
     assert_eq!(sentence(vec![], vec![]), "A and B have no result in common.");
     assert_eq!(sentence(vec![], a()), "A and B have no result in common.");
@@ -54,7 +54,7 @@ fn what_does_not_count_is_left_out_and_counted() {
     (b[3].trials, b[3].summary) = (Vec::new(), None);
     assert_eq!(
         sentence(a(), b.clone()),
-        "B delivers 0.50 of A's CPU (1 of 2 results: cpu.flops 1 CPU; 1 suspect result is slower) and 0.50 of A's \
+        "B delivers 0.50 of A's CPU (1 of 2 results: FP peak, 1 CPU; 1 suspect result is slower) and 0.50 of A's \
          network; no result counts in memory and disk; 3 of 5 results are left out: 1 suspect, 1 invalid and 1 missing."
     );
     // It counts on either side, and once.
@@ -76,7 +76,7 @@ fn suspect_results_that_differ_are_said_wherever_their_subsystem_is() {
         (vec![first, commit(1.0)], vec![of_read, commit(0.07)])
     };
     let alike = disk(rand_read(1));
-    let text = "No difference between A and B is shown in disk (1 of 2 results: disk.rand_read 4 KiB, \
+    let text = "No difference between A and B is shown in disk (1 of 2 results: Random read, 4 KiB, \
                 depth 1; 1 suspect result is slower); 1 of 2 results is left out: 1 suspect.";
     assert_eq!(sentence(alike.0, alike.1), text);
     let mut few = rand_read(1);
@@ -87,7 +87,7 @@ fn suspect_results_that_differ_are_said_wherever_their_subsystem_is() {
     assert_eq!(sentence(open.0, open.1), text);
     let (a, mut b) = disk(rand_read(1));
     b[0] = scaled(rand_read(1), 0.5);
-    let text = "B delivers 0.50 of A's disk (1 of 2 results: disk.rand_read 4 KiB, depth 1; 1 suspect \
+    let text = "B delivers 0.50 of A's disk (1 of 2 results: Random read, 4 KiB, depth 1; 1 suspect \
                 result is slower); ";
     assert!(sentence(a, b).starts_with(text));
 }
@@ -146,12 +146,13 @@ fn a_result_that_is_lower_in_all_of_its_interval_is_perhaps_slower() {
     let both = |m: &Measurement| vec![m.clone(), iops(1)];
     let text = "B is perhaps slower than A in CPU.";
     assert_eq!(sentence(vec![a.clone()], vec![b.clone()]), text);
-    let text = "B is perhaps slower than A in CPU (1 of 2 results: cpu.flops 1 CPU; no difference shown \
+    let text = "B is perhaps slower than A in CPU (1 of 2 results: FP peak, 1 CPU; no difference shown \
                 in 1).";
     assert_eq!(sentence(both(&a), both(&b)), text);
     // A subsystem that is faster in one result is not called so alone.
     let faster = |m: &Measurement| vec![m.clone(), scaled(iops(1), 2.0)];
-    let text = "B delivers 2.0 of A's CPU (1 of 2 results: cpu.iops 1 CPU; perhaps slower in 1).";
+    let text =
+        "B delivers 2.0 of A's CPU (1 of 2 results: Integer peak, 1 CPU; perhaps slower in 1).";
     assert_eq!(sentence(both(&a), faster(&b)), text);
     let text = "B is perhaps faster than A in CPU.";
     assert_eq!(sentence(vec![b], vec![a]), text);
@@ -210,14 +211,14 @@ fn a_machine_that_differs_undisturbed_is_called_so() {
     assert_eq!(text, "B reaches 0.80 of A's undisturbed CPU.");
     // Of several results only that one is undisturbed.
     let text = sentence(vec![taken(1.0), iops(1)], vec![taken(0.8), scaled(iops(1), 0.5)]);
-    let parts = "B delivers 0.50 of A's CPU (1 of 2 results: cpu.iops 1 CPU), and reaches 0.80 of A's \
-                 undisturbed CPU (1 of 2 results: cpu.flops 1 CPU).";
+    let parts = "B delivers 0.50 of A's CPU (1 of 2 results: Integer peak, 1 CPU), and reaches 0.80 of A's \
+                 undisturbed CPU (1 of 2 results: FP peak, 1 CPU).";
     assert_eq!(text, parts);
     let unusable = suspect(iops(2), "steal", 0.5);
     let a = vec![taken(1.0), iops(1), unusable.clone()];
     let text = sentence(a, vec![taken(0.8), scaled(iops(1), 0.5), unusable]);
-    let parts = "B delivers 0.50 of A's CPU (1 of 3 results: cpu.iops 1 CPU), and reaches 0.80 of A's \
-                 undisturbed CPU (1 of 3 results: cpu.flops 1 CPU); ";
+    let parts = "B delivers 0.50 of A's CPU (1 of 3 results: Integer peak, 1 CPU), and reaches 0.80 of A's \
+                 undisturbed CPU (1 of 3 results: FP peak, 1 CPU); ";
     assert!(text.starts_with(parts), "{text}");
 }
 

@@ -118,7 +118,7 @@ fn a_node_slow_with_all_but_not_with_few_is_unverified() {
     assert!(report.decision() == Decision::Undecided);
     let strip = &report.groups[0].figures[0].strips[5];
     assert_eq!((strip.outcome, strip.again.len()), (StripOutcome::SlowNotConfirmed, 8));
-    // A quota that every round records is named first.
+    // A quota that every round records may be the cause, and is named.
     let limited = self::report(passes(8, &BOTH, |node, line| {
         if node == 5 {
             set_quota(line, Some(1.5));
@@ -126,7 +126,7 @@ fn a_node_slow_with_all_but_not_with_few_is_unverified() {
         }
     }));
     expect(&limited, "n5", UNVERIFIED, words);
-    assert_eq!(node(&limited, "n5").reasons[0], "CPU quota of 1.5 CPUs");
+    assert_eq!(node(&limited, "n5").reasons[1..], ["CPU quota of 1.5 CPUs"]);
     // Nodes that never ran at the same time share no limit.
     let mut lines = slow_at_first();
     let FleetLine::Plan(plan) = &mut lines[0] else { panic!("no plan") };

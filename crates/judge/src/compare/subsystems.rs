@@ -1,10 +1,10 @@
-//! Sums of the compared results of each subsystem.
+//! The outcomes of each subsystem, counted, with its margin and smallest detectable slowdown.
 
 use proofmark_model::{
     Comparability, ComparedFigure, ComparedPoint, ComparedSubsystem, Subsystem, median,
 };
 
-/// One sum for each subsystem with results.
+/// Returns the counts of each subsystem with results.
 pub(super) fn all(points: &[ComparedPoint]) -> Vec<ComparedSubsystem> {
     let summarise = |subsystem: Subsystem| {
         let some: Vec<&ComparedPoint> =
