@@ -12,11 +12,11 @@ fn on_2_cpus(run: &mut Run) {
 
 #[test]
 fn a_price_buys_all_cpus_of_a_machine() {
-    let folder = with(&[("a", &[1e9, 2e9], on_2_cpus), ("b", &[0.6e9], on_1_cpu)]);
+    let folder = with(&[("a", &[1e9, 2e9], on_2_cpus), ("b", &[0.5e9], on_1_cpu)]);
     let prices = ["--price", "A=$0.20/h", "--price", "B=$0.10"];
     let printed = folder.prints(&[&["compare", "a.json", "b.json"][..], &prices].concat());
     let text = one_line(&printed);
-    let sentence = "per unit of money, of the same results, B delivers 0.60 of A's CPU; the CPU \
+    let sentence = "per unit of money, of the same results, B delivers 0.50 of A's CPU; the CPU \
                     counts differ (2 in A, 1 in B)";
     assert!(text.contains(sentence) && !text.contains("gone:"), "{printed}");
     assert!(text.contains("rates on some of a machine's CPUs are left out, too."), "{printed}");
