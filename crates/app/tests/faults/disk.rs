@@ -324,7 +324,7 @@ fn what_a_container_refuses_costs_no_result_and_is_said_once() {
     let here = folder();
     let mut command = proofmark();
     command.args("run disk.seq_read disk.rand_read memory.triad cpu.flops".split(' '));
-    command.args(["--quick", "--budget", "60s", "--disk-path"]).arg(here.path());
+    command.args(["--quick", "--budget", "3m", "--disk-path"]).arg(here.path());
     let calls = [
         libc::SYS_io_uring_setup,
         libc::SYS_sched_setaffinity,
