@@ -81,8 +81,8 @@ impl Margins {
     /// Derives the margins from both policies and the speeds by subsystem, or takes the requested
     /// one.
     pub(super) fn new(
-        a: &Run,
-        b: &Run,
+        [a, b]: [&Run; 2],
+        prior: Prior,
         speeds: &BTreeMap<Subsystem, Vec<Speed>>,
         requested: Option<f64>,
     ) -> Self {
@@ -90,7 +90,6 @@ impl Margins {
             let spread = speeds.get(&subsystem).map_or(0.0, |speeds| spread(speeds));
             (subsystem, [base(a, b, subsystem), spread])
         };
-        let prior = Prior::new(a, b);
         Self { requested, prior, margins: Subsystem::KNOWN.iter().copied().map(margins).collect() }
     }
 

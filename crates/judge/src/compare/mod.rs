@@ -115,7 +115,7 @@ pub fn compare(a: Named, b: Named, options: Options) -> Comparison {
         .collect();
     let misses = comparable::widen(judged.iter_mut().filter_map(|(_, c)| c.as_mut().ok()));
     let margins =
-        |figure: Which| Margins::new(a.run, b.run, &speeds(&judged, figure), options.margin);
+        |figure: Which| Margins::new(runs, prior, &speeds(&judged, figure), options.margin);
     let (margins, delivered_margins) =
         (margins(|c| Some(&c.headline)), margins(|c| c.delivered.as_ref()));
     let rows = a.run.main_results().into_iter().flat_map(|(_, rows)| rows).collect();

@@ -3,9 +3,9 @@
 use proofmark_model::{ComparedFigure, ComparedPoint, ComparedRuns, counted};
 
 /// Why the intervals have no variation between runs.
-const UNKNOWN: &str = "The variation between runs of these machines is not known, nor is how often a \
-    difference is false. To estimate both, compare several alternating runs of each (compare A1 A2 A3 A4 \
-    -- B1 B2 B3 B4).";
+const UNKNOWN: &str = "The variation between runs of these machines is not known, nor is how often \
+    chance alone shows a difference. To estimate both, compare several alternating runs of each (compare \
+    A1 A2 A3 A4 -- B1 B2 B3 B4).";
 
 /// Writes the sentences; empty where no figure was compared.
 pub(super) fn write(points: &[ComparedPoint], letters: [char; 2]) -> String {
